@@ -1,0 +1,1 @@
+"""What both programs share: exact values, the host wire, and MCP itself. Imports none of our other packages."""
