@@ -1,0 +1,214 @@
+"""The rules of docs/architecture.md that a reader of one file cannot see: import arrows, the rim, and the layout."""
+
+import ast
+import importlib
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: The import packages, whether they have code yet or not.
+PACKAGES = ("protocol", "oauth", "plugin", "host", "contract", "workflow")
+
+#: Package (or subpackage) -> what of ours it may import. The longest matching key decides.
+ARROWS: dict[str, tuple[str, ...]] = {
+    "protocol": ("protocol.failures", "protocol.version"),
+    "protocol.values": ("protocol.values", "protocol.failures"),
+    "protocol.wire": ("protocol.wire", "protocol.values", "protocol.failures"),
+    "protocol.mcp": ("protocol.mcp", "protocol.values", "protocol.failures", "protocol.version"),
+    "oauth": ("oauth", "protocol"),
+    "plugin": ("plugin", "oauth", "protocol", "contract.core"),
+    "host": ("host", "protocol.values", "protocol.wire", "protocol.failures", "protocol.version", "contract", "workflow"),
+    "contract": ("contract", "protocol"),
+    "contract.core": ("contract.core", "protocol.values"),
+    "workflow": ("workflow", "protocol"),
+}
+
+#: Importing one of these means touching the world: clocks, entropy, files, processes, sockets, threads, HTTP clients.
+WORLD = {
+    "asyncio",
+    "concurrent",
+    "getpass",
+    "http",
+    "httpcore",
+    "httpx",
+    "multiprocessing",
+    "os",
+    "playwright",
+    "random",
+    "requests",
+    "secrets",
+    "select",
+    "selectors",
+    "shutil",
+    "signal",
+    "socket",
+    "socketserver",
+    "ssl",
+    "subprocess",
+    "sys",
+    "tempfile",
+    "threading",
+    "time",
+    "truststore",
+    "urllib.request",
+    "webbrowser",
+}
+
+#: Calls that read or write files without importing anything.
+FILE_CALLS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "mkdir", "unlink", "touch", "rmdir"}
+
+#: The rim: each module that may touch the world, and why. Everything else takes values and gives values.
+RIM: dict[str, str] = {
+    "protocol/mcp/connection.py": "one MCP connection: its lock, its GET stream thread, its clock",
+    "protocol/mcp/http.py": "the HTTP transport: sockets, deadlines, TLS",
+    "plugin/__main__.py": "the process: its stdin, stdout and exit",
+}
+
+#: Files over 350 lines, and why they are one noun all the same. Nothing may pass 500.
+LONG_FILES: dict[str, str] = {}
+
+#: Functions of 40 lines or more, and why they are one thought all the same.
+LONG_FUNCTIONS: dict[str, str] = {}
+
+
+@cache
+def modules() -> tuple[Path, ...]:
+    return tuple(path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every dotted name that a file imports, also inside functions; `from a import b` gives `a.b` when it is ours."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            if node.module.partition(".")[0] in PACKAGES:
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+
+
+def within(name: str, prefixes: tuple[str, ...]) -> bool:
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)
+
+
+def test_every_import_follows_the_arrows() -> None:
+    wrong = []
+    for path in modules():
+        own = relative(path).removesuffix(".py").replace("/", ".")
+        key = max((key for key in ARROWS if within(own, (key,))), key=len)
+        for name in imports(path):
+            if name.partition(".")[0] in PACKAGES and not within(name, ARROWS[key]):
+                wrong.append(f"{relative(path)} imports {name}")
+    assert wrong == []
+
+
+def touches_world(path: Path) -> bool:
+    if any(within(name, tuple(WORLD)) for name in imports(path)):
+        return True
+    calls = (node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call))
+    return any(
+        (isinstance(call, ast.Name) and call.id == "open") or (isinstance(call, ast.Attribute) and call.attr in FILE_CALLS)
+        for call in calls
+    )
+
+
+def test_only_named_rim_modules_touch_the_world() -> None:
+    assert [relative(path) for path in modules() if touches_world(path) and relative(path) not in RIM] == []
+
+
+def test_every_rim_module_exists_and_needs_to_be_there() -> None:
+    present = {relative(path) for path in modules() if touches_world(path)}
+    assert sorted(set(RIM) - present) == []
+
+
+def test_every_module_has_a_docstring() -> None:
+    ours = [*modules(), ROOT / "noxfile.py"]
+    for folder in ("examples", "benchmarks", "packaging", "tests"):
+        ours += sorted((ROOT / folder).rglob("*.py"))
+    assert [relative(path) for path in ours if path.exists() and not ast.get_docstring(tree(path))] == []
+
+
+def test_package_files_hold_a_docstring_only() -> None:
+    assert [relative(path) for path in modules() if path.name == "__init__.py" and len(tree(path).body) != 1] == []
+
+
+def test_files_stay_short() -> None:
+    lengths = {relative(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}
+    assert {name: count for name, count in lengths.items() if count > 500} == {}
+    assert {name for name, count in lengths.items() if count > 350} == set(LONG_FILES)
+
+
+def lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function without its decorators and docstring: what has to be held in mind at once."""
+    documented = ast.get_docstring(node) is not None
+    first = node.body[0]
+    return (node.end_lineno or 0) - node.lineno + 1 - ((first.end_lineno or 0) - first.lineno + 1 if documented else 0)
+
+
+def test_functions_stay_short() -> None:
+    long = {
+        f"{relative(path)}:{node.name}"
+        for path in modules()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of(node) >= 40
+    }
+    assert long == set(LONG_FUNCTIONS)
+
+
+def test_the_folder_packaging_is_no_package_and_shadows_nothing() -> None:
+    assert not (ROOT / "packaging" / "__init__.py").exists()
+    found = importlib.import_module("packaging").__file__
+    assert found is not None
+    assert not Path(found).is_relative_to(ROOT)
+
+
+def test_test_folders_are_no_packages() -> None:
+    assert [relative(path) for path in (ROOT / "tests").rglob("__init__.py")] == []
+
+
+def test_test_files_are_flat() -> None:
+    assert [relative(path) for path in (ROOT / "tests").rglob("test_*.py") if path.parent != ROOT / "tests"] == []
+
+
+def test_nothing_shadows_the_official_sdk() -> None:
+    assert not (ROOT / "mcp").exists()
+    assert not (ROOT / "mcp.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "expected"),
+    [
+        (("tool", "pytest", "ini_options"), "pythonpath", ["."]),
+        (("tool", "ruff", "lint", "isort"), "known-third-party", ["packaging"]),
+    ],
+)
+def test_the_settings_that_make_generic_names_safe_are_there(
+    table: tuple[str, ...], key: str, expected: list[str]
+) -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    for name in table:
+        settings = settings[name]
+    assert settings[key] == expected
+
+
+def test_the_project_is_built_from_named_packages_and_never_uploaded() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    coded = {path.parts[len(ROOT.parts)] for path in modules()}
+    assert set(settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == coded
+    assert "Private :: Do Not Upload" in settings["project"]["classifiers"]
+    assert "--import-mode=importlib" in settings["tool"]["pytest"]["ini_options"]["addopts"]
