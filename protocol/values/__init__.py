@@ -1,0 +1,1 @@
+"""Exact JSON values: strict reading, pointers, decimal comparison, redaction, the leak scan, and hashes. Pure."""

@@ -1,0 +1,201 @@
+"""Strict JSON text to values and back, with every number kept in its own spelling as a ``msgspec.Raw``."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple, NoReturn
+
+import msgspec
+
+__all__ = [
+    "DEPTH_LIMIT",
+    "INTEGER_LIMIT",
+    "Document",
+    "JsonError",
+    "Members",
+    "canonical",
+    "encode",
+    "integer",
+    "parse",
+]
+
+#: Containers that may stand inside one another. Far below what any thread's stack can hold on CPython 3.11 to 3.13.
+DEPTH_LIMIT: Final = 128
+#: Largest magnitude of an integer that every JSON implementation holds exactly (RFC 8259, section 6).
+INTEGER_LIMIT: Final = 2**53 - 1
+
+_UNSTRUCTURED: Final = bytes(byte for byte in range(256) if byte not in b'"[]{}')
+_ONE_KIND_OF_BRACKET: Final = bytes.maketrans(b"{}", b"[]")
+_LONE_SURROGATE: Final = re.compile(
+    r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+)
+_INTEGER: Final = re.compile(rb"-?(?:0|[1-9][0-9]{0,15})\Z")
+# What the standard decoder says, without its habit of naming the character that it met.
+_REASONS: Final = {
+    "Expecting value": "a value is expected",
+    "Expecting ',' delimiter": "a comma or the end of the array or object is expected",
+    "Expecting ':' delimiter": "a colon is expected",
+    "Expecting property name enclosed in double quotes": "a member name is expected",
+    "Illegal trailing comma before end of object": "a comma stands before the end of an object",
+    "Illegal trailing comma before end of array": "a comma stands before the end of an array",
+    "Extra data": "data follows the value",
+    "Unterminated string starting at": "a string is not ended",
+    "Invalid control character at": "a control character stands in a string",
+    "Invalid \\escape": "a string holds an unknown escape",
+    "Invalid \\uXXXX escape": "a string holds an unknown escape",
+}
+
+
+class JsonError(ValueError):
+    """The text is not strict JSON. ``reason`` quotes nothing of it; ``offset`` counts characters from 0, if known."""
+
+    def __init__(self, reason: str, offset: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.offset = offset
+
+
+class Document(NamedTuple):
+    """A parsed text. ``repeated`` names each member that some object held more than once, in the order found."""
+
+    value: Any
+    repeated: tuple[str, ...]
+
+
+class Members:
+    """An object as ordered pairs: two names that differ in a reply may be one name once they are redacted."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: Iterable[tuple[str, Any]]) -> None:
+        self.pairs = tuple(pairs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Members) and self.pairs == other.pairs
+
+    def __hash__(self) -> NoReturn:
+        raise TypeError("the values of an object may be mutable")
+
+    def __repr__(self) -> str:
+        return f"Members({list(self.pairs)!r})"
+
+
+def parse(text: bytes | str, *, depth: int = DEPTH_LIMIT) -> Document:
+    """Read one JSON text (RFC 8259) strictly.
+
+    Objects become dicts (the last of repeated members wins and its name is reported), numbers ``msgspec.Raw``. Bytes
+    are UTF-8 without a byte order mark. Linear in the size of the text.
+
+    Raises JsonError for other encodings, NaN and Infinity, lone surrogates however written, control characters in
+    strings, data after the value, and more than ``depth`` containers inside one another.
+    """
+    raw, text = _both(text)
+    if _too_deep(raw, depth):
+        raise JsonError(f"arrays and objects are nested too deeply (at most {depth})")
+    repeated: dict[str, None] = {}
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        # The hot path, once for each object: building the dict tells by its length that no name was repeated.
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            seen: set[str] = set()
+            repeated.update((name, None) for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        return value
+
+    decoder = json.JSONDecoder(
+        object_pairs_hook=members, parse_int=msgspec.Raw, parse_float=msgspec.Raw, parse_constant=_refuse
+    )
+    try:
+        value = decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise JsonError(_REASONS.get(error.msg, "the text is malformed"), error.pos) from None
+    except RecursionError:
+        raise JsonError("arrays and objects are nested too deeply") from None
+    if "\\ud" in text or "\\uD" in text:
+        _refuse_lone_surrogates(text)
+    return Document(value, tuple(repeated))
+
+
+def _both(text: bytes | str) -> tuple[bytes, str]:
+    try:
+        return (text.encode(), text) if isinstance(text, str) else (text, str(text, "utf-8"))
+    except UnicodeEncodeError as error:
+        raise JsonError("a string holds a lone surrogate", error.start) from None
+    except UnicodeDecodeError:
+        raise JsonError("the text is not UTF-8") from None
+
+
+def _refuse(_constant: str) -> NoReturn:
+    raise JsonError("NaN and Infinity are not JSON")
+
+
+def _too_deep(raw: bytes, depth: int) -> bool:
+    """Tell whether some value stands in more than ``depth`` containers, without recursion and in linear time.
+
+    The text need not be JSON: brackets are then counted up to where the decoder gives up, which is all that matters.
+    """
+    if raw.count(b"[") + raw.count(b"{") <= depth:
+        return False
+    if b"\\" in raw:
+        raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
+    # Brackets in strings stand between an odd and an even quote; two quotes side by side change no one's parity.
+    raw = raw.translate(_ONE_KIND_OF_BRACKET, _UNSTRUCTURED).replace(b'""', b"")
+    brackets = b"".join(raw.split(b'"')[::2])
+    for _ in range(depth):
+        inner, brackets = brackets, brackets.replace(b"[]", b"")
+        if len(inner) == len(brackets):
+            break
+    if b"[]" in brackets:
+        return True
+    return len(brackets) - len(brackets.lstrip(b"[")) > depth
+
+
+def _refuse_lone_surrogates(text: str) -> None:
+    # An escaped backslash is no start of an escape. Its place is kept, so that no two halves meet over it.
+    found = _LONE_SURROGATE.search(text.replace("\\\\", "--"))
+    if found:
+        raise JsonError("a string holds a lone surrogate", found.start())
+
+
+def encode(value: Any) -> bytes:
+    """Write a value as compact JSON in UTF-8; a ``msgspec.Raw`` goes out as it is spelled.
+
+    Raises ValueError when a string holds a lone surrogate, TypeError for what is not a JSON value.
+    """
+    return msgspec.json.encode(value, enc_hook=_pairs)
+
+
+def canonical(value: Any) -> bytes:
+    """Write a value in the one form that is hashed: members sorted by code point, numbers in their own spelling.
+
+    Members of one name (see :class:`Members`) are sorted by their canonical values.
+    """
+    return msgspec.json.encode(value, enc_hook=_sorted_pairs, order="deterministic")
+
+
+def _pairs(value: Any) -> msgspec.Raw:
+    return _object(_members(value).pairs, encode)
+
+
+def _sorted_pairs(value: Any) -> msgspec.Raw:
+    pairs = _members(value).pairs
+    return _object(sorted(pairs, key=lambda pair: (pair[0], canonical(pair[1]))), canonical)
+
+
+def _members(value: Any) -> Members:
+    if not isinstance(value, Members):
+        raise TypeError(f"{type(value).__name__} is not a JSON value")
+    return value
+
+
+def _object(pairs: Iterable[tuple[str, Any]], write: Any) -> msgspec.Raw:
+    return msgspec.Raw(b"{" + b",".join(b"%b:%b" % (write(name), write(value)) for name, value in pairs) + b"}")
+
+
+def integer(value: Any) -> int | None:
+    """Return the number that an int or an integer-spelled ``msgspec.Raw`` stands for, within 2**53 - 1; else None."""
+    if isinstance(value, msgspec.Raw) and _INTEGER.match(bytes(value)):
+        value = int(bytes(value))
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= INTEGER_LIMIT:
+        return value
+    return None
