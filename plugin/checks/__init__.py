@@ -1,0 +1,1 @@
+"""Decides whether arguments are admissible and whether replies are as expected. Pure."""

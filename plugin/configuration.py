@@ -1,0 +1,135 @@
+"""The one table of binding fields: what a binding's configuration may hold, and which of it is private.
+
+It is on the path of ``plugin --describe``. ``plugin.binding`` reads values by this table.
+"""
+
+from typing import Any, Final, NamedTuple
+
+__all__ = [
+    "CA_FILE_LIMIT",
+    "FIELDS",
+    "HEADERS_LIMIT",
+    "HEADER_VALUE_LIMIT",
+    "PRIVATE_MINIMUM",
+    "Field",
+    "Range",
+    "configuration_schema",
+]
+
+#: A private value under this many characters is refused: redacting it would shred every reply.
+PRIVATE_MINIMUM: Final = 4
+#: Header names in one binding, and characters in one header value.
+HEADERS_LIMIT: Final = 32
+HEADER_VALUE_LIMIT: Final = 16_384
+#: Longest URL, path and token, in characters: what common servers and file systems accept.
+URL_LIMIT: Final = 8_192
+FILE_NAME_LIMIT: Final = 4_096
+TOKEN_LIMIT: Final = 16_384
+#: Largest certificate file, in bytes (seed).
+CA_FILE_LIMIT: Final = 256 * 1024
+
+
+class Range(NamedTuple):
+    """The default and both ends of a number field."""
+
+    default: int
+    least: int
+    most: int
+
+
+class Field(NamedTuple):
+    """One field of a binding. ``range`` is set for numbers, which may also be written as decimal strings."""
+
+    name: str
+    meaning: str
+    schema: dict[str, Any]
+    private: bool = False
+    required: bool = False
+    range: Range | None = None
+
+
+def _number(name: str, meaning: str, bounds: Range) -> Field:
+    schema = {
+        "type": ["integer", "string"],
+        "minimum": bounds.least,
+        "maximum": bounds.most,
+        "pattern": "^(0|[1-9][0-9]{0,9})$",
+        "default": bounds.default,
+    }
+    return Field(name, meaning, schema, range=bounds)
+
+
+def _text(limit: int, least: int = PRIVATE_MINIMUM) -> dict[str, Any]:
+    return {"type": "string", "minLength": least, "maxLength": limit}
+
+
+_ROWS = (
+    Field(
+        "endpoint",
+        "Absolute http or https URL of the Streamable HTTP endpoint, without user information or fragment.",
+        _text(URL_LIMIT) | {"format": "uri"},
+        private=True,
+        required=True,
+    ),
+    Field("bearerToken", "Sent as `Authorization: Bearer`.", _text(TOKEN_LIMIT), private=True),
+    Field(
+        "headers",
+        "Private request headers: an object, or a JSON object as a string. Authorization uses the Bearer scheme.",
+        {
+            "type": ["object", "string"],
+            "additionalProperties": _text(HEADER_VALUE_LIMIT),
+            "maxProperties": HEADERS_LIMIT,
+            "contentMediaType": "application/json",
+        },
+        private=True,
+    ),
+    Field(
+        "tokenDirectory",
+        "Absolute path of the private directory that `tokenFile` names a file in: yours, mode 0700 or stricter.",
+        _text(FILE_NAME_LIMIT),
+        private=True,
+    ),
+    Field(
+        "caFile",
+        "Absolute path of a PEM file with certificate authorities added to system trust, at most 256 KiB.",
+        _text(FILE_NAME_LIMIT),
+        private=True,
+    ),
+    Field(
+        "sessionCleanup",
+        "With `server-managed`, a server that answers DELETE with 405 needs no cleanup.",
+        {"enum": ["delete", "server-managed"], "default": "delete"},
+    ),
+    _number("timeoutMs", "Absolute deadline of each request, in milliseconds.", Range(15_000, 100, 600_000)),
+    _number(
+        "maxResponseBytes",
+        "Largest HTTP response, and largest raw inventory, in bytes.",
+        Range(8 * 1024 * 1024, 1, 8 * 1024 * 1024),
+    ),
+    _number("maxPages", "Most pages of one inventory.", Range(50, 1, 10_000)),
+    _number("maxItems", "Most entries of one inventory.", Range(5_000, 1, 100_000)),
+    Field(
+        "keepText",
+        "Keep the redacted entries of inventories as the artifact catalog.json.",
+        {"type": ["boolean", "string"], "enum": [True, False, "true", "false"], "default": False},
+    ),
+)
+
+#: Every field by its name.
+FIELDS: Final[dict[str, Field]] = {field.name: field for field in _ROWS}
+
+
+def configuration_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of one binding's configuration; private fields carry ``writeOnly``."""
+    properties = {}
+    for field in FIELDS.values():
+        properties[field.name] = {"description": field.meaning, **field.schema}
+        if field.private:
+            properties[field.name]["writeOnly"] = True
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": properties,
+        "required": [field.name for field in FIELDS.values() if field.required],
+        "additionalProperties": False,
+    }

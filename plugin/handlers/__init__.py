@@ -1,0 +1,1 @@
+"""Carries out the commands, one module a family."""

@@ -1,0 +1,9 @@
+"""Who the plugin says it is: to a host, on `--version`, and to MCP servers as `clientInfo`."""
+
+from typing import Final
+
+__all__ = ["NAME", "PROVIDER", "VERSION"]
+
+NAME: Final = "assay-mcp"
+PROVIDER: Final = "MCP"
+VERSION: Final = "0.1.0"
