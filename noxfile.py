@@ -36,7 +36,7 @@ def bootstrap(arguments: list[str]) -> int:
     if not stamp.exists() or stamp.read_text() != fingerprint("nox"):
         print("Making .nox/bootstrap with nox in it (once).", file=sys.stderr, flush=True)
         venv.create(home, clear=True, with_pip=True)
-        install = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "-c", CONSTRAINTS]
+        install = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "-c", str(CONSTRAINTS)]
         if subprocess.run([*install, "--upgrade", "pip", "nox"], check=False).returncode:
             return complain("nox could not be installed: pip's message above says why.")
         stamp.write_text(fingerprint("nox"))
