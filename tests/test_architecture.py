@@ -72,8 +72,13 @@ FILE_CALLS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "m
 
 #: The rim: each module that may touch the world, and why. Everything else takes values and gives values.
 RIM: dict[str, str] = {
-    "protocol/mcp/connection.py": "one MCP connection: its lock, its GET stream thread, its clock",
-    "protocol/mcp/http.py": "the HTTP transport: sockets, deadlines, TLS",
+    "protocol/mcp/answering.py": "answers to the server's requests: a thread",
+    "protocol/mcp/attempts.py": "deadlines and interrupts: the clock, poll(), a pipe",
+    "protocol/mcp/http.py": "the HTTP transport: httpx and httpcore",
+    "protocol/mcp/listening.py": "the GET stream: a thread",
+    "protocol/mcp/network.py": "sockets and TLS handshakes",
+    "protocol/mcp/resolving.py": "host names: the system's resolver, on a thread",
+    "protocol/mcp/trust.py": "the TLS context: the system's trust",
     "plugin/__main__.py": "the process: its stdin, stdout and exit",
 }
 
