@@ -80,6 +80,17 @@ RIM: dict[str, str] = {
     "protocol/mcp/resolving.py": "host names: the system's resolver, on a thread",
     "protocol/mcp/trust.py": "the TLS context: the system's trust",
     "plugin/__main__.py": "the process: its stdin, stdout and exit",
+    "host/baseline.py": "the baseline file beside a flow",
+    "host/child.py": "a plugin process: its pipes, threads, group and end",
+    "host/engine.py": "one flow under way: its clock",
+    "host/evidence.py": "the folder of a run: atomic writes, its lock, the scan at the end",
+    "host/executable.py": "finds a provider's program and asks it to describe itself",
+    "host/interruption.py": "Ctrl-C and SIGTERM",
+    "host/private.py": "private values, shared by the threads that read plugins",
+    "host/progress.py": "the clock of the line that says what is running",
+    "host/provider.py": "one plugin over the wire: deadlines and signals",
+    "host/runs.py": "kept runs, read back",
+    "host/terminal.py": "standard output and standard error",
 }
 
 #: Files over 350 lines, and why they are one noun all the same. Nothing may pass 500.
