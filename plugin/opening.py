@@ -1,6 +1,6 @@
 """Opens an alias's connection: reads what has to be read first, checks the origin, and initializes once."""
 
-from typing import Any, Final
+from typing import Any
 
 from plugin.alias import Alias
 from plugin.binding import authorization, join
@@ -15,9 +15,7 @@ from protocol.mcp.http import HttpTransport
 from protocol.mcp.origins import is_admitted, origin
 from protocol.mcp.replies import Outcome
 
-__all__ = ["open_connection", "refusal_code", "require_connection"]
-
-_HTTP_ERROR: Final = 400
+__all__ = ["open_connection", "require_connection"]
 
 
 def require_connection(step: Step) -> Connection:
@@ -28,7 +26,7 @@ def require_connection(step: Step) -> Connection:
     if step.alias.state == "none":
         outcome = open_connection(step)
         if outcome.kind != "result":
-            raise Failed(refusal_code(outcome), f"The session could not be initialized. {outcome.message}")
+            raise Failed(outcome.code or Code.INTERNAL, f"The session could not be initialized. {outcome.message}")
     connection = step.alias.connection
     assert connection is not None
     connection.rearm()
@@ -51,16 +49,9 @@ def open_connection(step: Step) -> Outcome:
     step.stop_if_cancelled()
     outcome = alias.connection.initialize()
     step.facts["session"] = _session(step, alias.connection, outcome)
-    if outcome.kind == "rpc-error":
+    if outcome.kind in ("rpc-error", "refused") and outcome.value is not None:
         step.facts["refusal"] = step.refusal(outcome.value)
     return outcome
-
-
-def refusal_code(outcome: Outcome) -> Code:
-    """Return the code of an initialization that did not come about; a JSON-RPC error's depends on its HTTP status."""
-    if outcome.kind == "rpc-error" and outcome.code is None:
-        return Code.HTTP_STATUS if outcome.http.get("status", 0) >= _HTTP_ERROR else Code.UNEXPECTED_REFUSAL
-    return outcome.code or Code.INTERNAL
 
 
 def _prepare(alias: Alias, context: Context) -> Connection:

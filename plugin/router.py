@@ -150,7 +150,7 @@ _METHODS: Final[dict[str, Callable[[Router, Request, dict[str, Any]], bytes | No
 
 
 def _defect(command: str, error: Exception) -> dict[str, Any]:
-    """A step whose handler broke: what it had sent is not known, so a mutation is unknown. The error's text stays out."""
+    """A step whose handler broke: what it had sent is not known, so a mutation is unknown. No error text is shown."""
     effect = COMMANDS[command].effect if command in COMMANDS else "observe"
     return {
         "status": "unknown" if effect == "mutate" else "failed",

@@ -87,11 +87,18 @@ class Step:
             message=self.context.message(verdict.message),
             effect=self.command.effect,  # type: ignore[arg-type]  # plugin.commands is a table of plain strings
             state=state,
-            facts={"connection": self.alias.state, **self.facts},
+            facts=self._facts(),
             capture=capture,
             artifacts=artifacts or [],
             display=display,
         )
+
+    def _facts(self) -> dict[str, Any]:
+        facts = {"connection": self.alias.state, **self.facts}
+        connection = self.alias.connection
+        if connection is not None and (stream := connection.stream()):
+            facts["stream"] = self.redact(stream)
+        return facts
 
 
 #: A handler carries out one command. It raises Failed for what is decided before anything of the command is sent.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plugin.opening import open_connection, refusal_code
+from plugin.opening import open_connection
 from plugin.step import Step, Verdict
 from protocol.failures import Code
 from protocol.mcp.replies import Outcome
@@ -28,8 +28,6 @@ def _verdict(step: Step, outcome: Outcome) -> Verdict:
         connection = step.alias.connection
         assert connection is not None
         return Verdict("succeeded", None, f"Connected with protocol {connection.revision}.")
-    if outcome.kind == "rpc-error":
-        return Verdict("failed", refusal_code(outcome), outcome.message)
     return step.verdict(outcome)
 
 
