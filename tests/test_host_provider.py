@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from host.executable import Executable
+from host.inbox import Progress
 from host.private import Private
-from host.provider import Progress, Provider
+from host.provider import Provider
 from protocol.failures import Code, Failed
 from tests.fakes.plugins import FakePlugin
 
