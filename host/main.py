@@ -26,6 +26,7 @@ COMMANDS: Final = {
 }
 ALIASES: Final = {"apply": "run"}
 _INTERRUPTED: Final = 130
+REFUSED_EXIT: Final = 2
 
 
 class _Lazy(click.Group):
@@ -90,7 +91,8 @@ def _tell(terminal: Terminal, failure: Failure) -> int:
     diagnostics = (failure.data or {}).get("diagnostics")
     if diagnostics:
         terminal.problem("its last words:\n" + "\n".join(f"| {line(row)}" for row in str(diagnostics).splitlines()))
-    if entry.remedy not in failure.message:
+    # What the host refuses before anything is contacted says itself what to do.
+    if entry.exit != REFUSED_EXIT:
         terminal.problem(f"help: {entry.remedy}")
     return entry.exit
 

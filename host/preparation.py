@@ -20,7 +20,17 @@ from host.settings import Choices, choose, read_settings
 from host.terminal import standard_input
 from protocol.failures import Code, Failed, Failure
 
-__all__ = ["Job", "Options", "Prepared", "describe_providers", "innocent", "load_choices", "prepare", "refuse"]
+__all__ = [
+    "Job",
+    "Options",
+    "Prepared",
+    "describe_providers",
+    "harmless",
+    "innocent",
+    "load_choices",
+    "prepare",
+    "refuse",
+]
 
 #: Stands for the target of a plan that has none: commands are checked, nothing is contacted.
 PLANNED_TARGET: Final = "http://target.invalid/mcp"
@@ -153,11 +163,10 @@ def describe_providers(
     executables: dict[str, Executable] = {}
     descriptions: dict[str, Description] = {}
     failures: dict[str, Failure] = {}
-    harmless = {name: environment[name] for name in _HARMLESS if name in environment}
     for provider in providers:
         try:
             executable = executables[provider] = find(provider, plugin, environment)
-            described = read_description(describe(executable, without(harmless, frozenset(), executable)))
+            described = read_description(describe(executable, without(harmless(environment), frozenset(), executable)))
             if described.provider != provider:
                 raise Failed(
                     Code.PROVIDER_MISSING,
@@ -167,6 +176,11 @@ def describe_providers(
         except Failed as failed:
             failures[provider] = failed.failure
     return executables, descriptions, failures
+
+
+def harmless(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what a plugin that only describes itself gets of the environment."""
+    return {name: environment[name] for name in _HARMLESS if name in environment}
 
 
 class _Binder:

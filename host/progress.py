@@ -33,6 +33,7 @@ class Teller:
         self._terminal = terminal
         self._to_error = to_error
         self._live = live
+        self._flows = 0
         self._shown = 0.0
         self._running = ""
 
@@ -41,13 +42,16 @@ class Teller:
         if flow.warnings and not self._terminal.quiet:
             shown = render(flow.file, flow.text, flow.warnings, severity="warning", redact=self.redact)
             self._terminal.problem(shown.rstrip())
+        if self._flows:
+            self._write("")
+        self._flows += 1
         self._write(self._paint(f"{line(flow.name)}  ({line(flow.file)})", "heading"))
 
     def section(self, section: Section) -> None:
         self._write("")
         self._write("  " + self._paint(line(self.redact(section.title)), "heading"))
         for row in section.prose.splitlines():
-            self._write("  " + self._paint(line(self.redact(row)), "prose"))
+            self._write(f"  {self._paint(line(self.redact(row)), 'prose')}" if row.strip() else "")
 
     def step_started(self, step: Step) -> None:
         self._running = line(step.id)

@@ -157,13 +157,20 @@ class Provider:
             raise self._lost("named its artifacts outside the protocol")
         return self._private.clean(self.name, result)
 
-    def compare(self, inventory: str, before: Any, after: Any, catalogs: Any = None) -> dict[str, Any]:
+    def compare(
+        self,
+        inventory: str,
+        before: Any,
+        after: Any,
+        catalogs: Any = None,
+        stop: Callable[[], bool] = _never,
+    ) -> dict[str, Any]:
         """Return the diff of two succeeded states of one inventory, with texts where ``catalogs`` has both sides'.
 
         Raises Failed.
         """
         params = {"inventory": inventory, "before": before, "after": after}
-        result = self._ask("compare", params if catalogs is None else params | {"catalogs": catalogs})
+        result = self._ask("compare", params if catalogs is None else params | {"catalogs": catalogs}, stop=stop)
         if not isinstance(result, dict):
             raise self._lost("answered `compare` without a diff")
         return result

@@ -67,6 +67,16 @@ class Terminal:
         self._error = error or sys.stderr
         self.quiet = quiet
 
+    @property
+    def wide(self) -> bool:
+        """Whether standard output is a terminal, where tables are ruled and wrapped."""
+        return self._out.isatty()
+
+    @property
+    def width(self) -> int:
+        """The terminal's columns."""
+        return shutil.get_terminal_size().columns
+
     def result(self, text: str) -> None:
         """Write lines that the user asked for."""
         self._write(self._out, text)
