@@ -1,5 +1,6 @@
-"""Drives the real plugin executable over its wire, as a host would: one process, its replies, and what it says itself."""
+"""Drives the real plugin executable over its wire, as a host would: one process, its replies, and what it tells."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -7,7 +8,6 @@ import sys
 import threading
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,9 @@ class PluginDriver:
     def __enter__(self) -> "PluginDriver":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
+    ) -> None:
         if self.process.poll() is None:
             self.process.kill()
         self.end()
@@ -113,10 +115,8 @@ class PluginDriver:
     def end(self) -> int:
         """Close the plugin's input, wait for its end, and return its exit status."""
         assert self.process.stdin is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
-        except BrokenPipeError:
-            pass
         status = self.process.wait(timeout=PATIENCE)
         for thread in self._threads:
             thread.join(timeout=PATIENCE)
