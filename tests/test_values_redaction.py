@@ -447,6 +447,7 @@ SUSPECT = {
     "a constant": ("true", "[true]"),
     "a short value": ("abc", '["abc"]'),
     "a nested literal, for a short value": ("abc", '["\\"abc\\""]'),
+    "a nested literal as .NET spells it, for a short value": ("abc", '["\\u0022abc\\u0022"]'),
 }
 
 

@@ -39,6 +39,7 @@ def test_nothing_is_lost_where_windows_meet() -> None:
         text = b"." * place + b"x" * 50 + b"y" * 50 + b"zq" + b"." * 300
         assert searcher.spans(text) == [(place, place + 102)]
         assert searcher.finds(text)
+        assert Searcher([Form(b"yzq")]).spans(text) == [(place + 99, place + 102)]
 
 
 def test_a_form_longer_than_a_window_is_found() -> None:
@@ -57,6 +58,12 @@ def test_more_forms_than_one_vector_search_takes_are_all_found() -> None:
 def test_a_text_of_one_letter_is_one_span() -> None:
     searcher = Searcher([Form(b"aaaa"), Form(b"aaaaa"), Form(b"a" * 99)])
     assert searcher.spans(b"b" + b"a" * 300_001 + b"b") == [(1, 300_002)]
+
+
+def test_the_occurrence_that_ends_last_counts() -> None:
+    searcher = Searcher(map(Form, [b"xab", b"bc", b"abcde", b"ef"]))
+    assert searcher.spans(b"xabcdef") == [(0, 7)]
+    assert searcher.spans(b"xabcd") == [(0, 4)]
 
 
 def test_occurrences_that_touch_stay_apart() -> None:
