@@ -377,6 +377,16 @@ def test_an_inventory_past_a_limit_leaves_the_connection_open() -> None:
         assert connection.read(KINDS["tools"], Limits(items=3)).complete
 
 
+def test_pages_are_read_without_anyone_listening() -> None:
+    pages = iter([{"tools": [], "nextCursor": "x"}, {"tools": []}])
+
+    def listed(request: Request, peer: Peer) -> None:
+        peer.json({"jsonrpc": "2.0", "id": request.json["id"], "result": next(pages)})
+
+    with opened(McpScript({"tools/list": listed})) as (_, connection):
+        assert len(connection.read(KINDS["tools"], Limits()).pages) == 2
+
+
 @pytest.mark.parametrize(
     ("answer", "kind", "delete", "status"),
     [
@@ -533,10 +543,20 @@ def test_an_origin_that_is_not_admitted_is_refused_before_anything_is_contacted(
     assert server.accepted == 0
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:99999/", "http://[::1/", "ftp://x/", "http://a b/", ""])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:99999/",
+        "http://[::1/",
+        "ftp://x/",
+        "http://a b/",
+        "",
+        pytest.param("http://h/" + "x" * 70_000, id="long"),
+    ],
+)
 def test_an_endpoint_that_is_no_url_is_an_invalid_binding(url: str) -> None:
     with pytest.raises(Failed) as caught:
-        Connection(HttpTransport([]), Settings(url), ignore)
+        Connection(HttpTransport(["http://h:80"]), Settings(url), ignore)
     assert caught.value.code is Code.INVALID_BINDING
 
 

@@ -116,6 +116,7 @@ ROWS: dict[str, tuple[Act, tuple[str, Code | None, bool]]] = {
     "500 with HTML": (lambda _, peer: peer.reply(500, b"<h1>no</h1>", kind="text/html"), STATUS_CLOSED),
     "502": (lambda _, peer: peer.reply(502), STATUS_CLOSED),
     "202": (lambda _, peer: peer.reply(202), LOST),
+    "101": (lambda _, peer: peer.head(101, ("Upgrade", "x"), ("Connection", "upgrade")), PROTOCOL),
     "204": (lambda _, peer: peer.head(204), PROTOCOL),
     "a foreign type": (lambda _, peer: peer.reply(200, b"<html>", kind="text/html"), PROTOCOL),
     "no type": (lambda request, peer: peer.reply(200, encoded(request)), PROTOCOL),
