@@ -1,7 +1,7 @@
 """One step under way: what its handler is given, and how its result is made."""
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from plugin.alias import Alias
 from plugin.checks.arguments import Checked
@@ -81,7 +81,7 @@ class Step:
             status=verdict.status,
             code=None if verdict.code is None else str(verdict.code),
             message=self.context.message(verdict.message),
-            effect=self.command.effect,  # type: ignore[arg-type]  # plugin.commands is a table of plain strings
+            effect=self.command.effect,
             state=state,
             facts=self._facts(),
             capture=capture,
@@ -95,8 +95,3 @@ class Step:
         if connection is not None and (stream := connection.stream()):
             facts["stream"] = stream
         return facts
-
-
-#: A handler carries out one command. It raises Failed for what is decided before anything of the command is sent.
-Handler = Callable[[Step], StepResult]
-SUCCEEDED: Final = "succeeded"
