@@ -83,11 +83,11 @@ def test_responses_are_read_with_the_reason_why_one_cannot_be_used(text: str, ex
         ('{"jsonrpc":"2.0","method":"n","params":{"a":null}}', Notification("n", {"a": None})),
         (
             '{"jsonrpc":"2.0","id":null,"method":"x"}',
-            Malformed("a request whose id is neither string nor number", False),
+            Malformed("a request whose id is no string or number of bounded length", False),
         ),
         (
             '{"jsonrpc":"2.0","id":[1],"method":"x"}',
-            Malformed("a request whose id is neither string nor number", False),
+            Malformed("a request whose id is no string or number of bounded length", False),
         ),
         ('{"jsonrpc":"2.0","method":5}', Malformed("a malformed request or notification", False)),
         ('{"method":"x"}', Malformed("a malformed request or notification", False)),
@@ -103,6 +103,13 @@ def test_responses_are_read_with_the_reason_why_one_cannot_be_used(text: str, ex
 )
 def test_other_messages_are_read_for_what_they_are(text: str, expected: Any) -> None:
     assert read(text.encode()) == Reading((expected,), batch=text == "[]")
+
+
+def test_the_id_of_a_request_is_bounded() -> None:
+    for spelling in ('"{}"', "{}"):
+        for size, kind in ((1024, Request), (1025, Malformed)):
+            text = f'{{"jsonrpc":"2.0","id":{spelling.format("1" * size)},"method":"ping"}}'
+            assert isinstance(read(text.encode()).messages[0], kind)
 
 
 def test_a_batch_gives_each_message_and_says_that_it_was_one() -> None:

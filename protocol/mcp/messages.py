@@ -27,6 +27,8 @@ __all__ = [
 
 #: JSON-RPC 2.0, section 5.1.
 METHOD_NOT_FOUND: Final = -32601
+#: Characters of a server's request id that are echoed. An answer must not be made as large as the server likes.
+REQUEST_ID_LIMIT: Final = 1024
 #: MCP 2026-07-28: the server speaks other revisions; ``data.supported`` lists them.
 UNSUPPORTED_VERSION: Final = -32022
 
@@ -127,9 +129,14 @@ def _classify(value: Any, repeated: bool, doubtful: bool, raw: bytes) -> Message
         return Malformed("a malformed request or notification", anonymous=False)
     if "id" not in value:
         return Notification(method, params)
-    if not isinstance(identity, str | msgspec.Raw):
-        return Malformed("a request whose id is neither string nor number", anonymous=False)
+    if not _is_request_id(identity):
+        return Malformed("a request whose id is no string or number of bounded length", anonymous=False)
     return Request(identity, method, params)
+
+
+def _is_request_id(value: Any) -> bool:
+    spelling = bytes(value) if isinstance(value, msgspec.Raw) else value
+    return isinstance(spelling, str | bytes) and len(spelling) <= REQUEST_ID_LIMIT
 
 
 def _response(value: dict[str, Any], repeated: bool, doubtful: bool, raw: bytes) -> Message:
