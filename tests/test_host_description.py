@@ -13,7 +13,6 @@ from protocol.values.document import encode, parse
 from protocol.wire.messages import PROTOCOL as WIRE_PROTOCOL
 from tests.fakes.descriptions import mcp_document, shell_document
 
-
 FLOWS = Path(__file__).parent / "flows"
 
 
