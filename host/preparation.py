@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +20,7 @@ from host.reading import FLOW_LIMIT, Draft, check_flow, parse_flow
 from host.settings import Choices, choose, read_settings
 from host.terminal import standard_input
 from protocol.failures import Code, Failed, Failure
+from protocol.values.redaction import Redactor
 
 __all__ = [
     "Job",
@@ -131,7 +133,7 @@ def refuse(
         status="error" if status >= ERROR_EXIT else "refused",
         code=str(failure.code) if failure else None,
         message=redact(told),
-        problems=tuple(problems),
+        problems=tuple(each._replace(message=redact(each.message), help=redact(each.help)) for each in problems),
         shown=render(file, text, problems, redact=redact) if problems else "",
         exit=status if status >= ERROR_EXIT else REFUSED_EXIT,
         notes=(f"its last words: {redact(diagnostics)}",) if diagnostics else (),
@@ -204,6 +206,19 @@ class _Binder:
     @property
     def planning(self) -> bool:
         return self._planning
+
+    @cached_property
+    def private(self) -> tuple[str, ...]:
+        """Every private value of the bindings file, as far as it can be resolved."""
+        return self._bindings.private(self._environment, self._descriptions) if self._bindings else ()
+
+    def redact(self, text: str) -> str:
+        """Return a text without any of them: a flow that is refused is shown line by line."""
+        return str(self._redactor.text(text).value)
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        return Redactor(self.private)
 
     def bind(self, providers: Mapping[str, str]) -> tuple[Bound, tuple[str, ...]]:
         """Return what the aliases are bound to, and why some of it had to be left out of a plan. Raises Failed."""
@@ -296,7 +311,10 @@ def _job(
     reading = check_flow(draft, descriptions, given, planning=binder.planning)
     failure = next((failures[name] for name in ("bindings", *draft.providers.values()) if name in failures), None)
     if reading.flow is None or failure is not None:
-        return refuse(reading.flow and reading.flow.name, draft.file, reading.text, reading.problems, failure)
+        exposed = exposed_text(reading.text, binder.private)
+        problems = sorted((*reading.problems, *exposed), key=lambda problem: problem[:2])
+        name = reading.flow and reading.flow.name
+        return refuse(name, draft.file, reading.text, problems, failure, redact=binder.redact)
     flow = reading.flow
     try:
         bound, unresolved = binder.bind(flow.providers)
