@@ -92,10 +92,11 @@ def prepare(options: Options, environment: Mapping[str, str]) -> Prepared:
     folder, choices = load_choices(options, environment)
     origins = admitted_origins(choices.target, choices.allow_origins)
     given = read_inputs(options.inputs)
-    drafts, unreadable = _drafts(options.flows)
+    read = _read(options.flows)
+    drafts = [draft for draft in read.values() if isinstance(draft, Draft)]
     if drafts:
-        require_taken(given, {name for draft in drafts.values() for name in draft.inputs})
-    providers = {provider for draft in drafts.values() for provider in draft.providers.values()}
+        require_taken(given, {name for draft in drafts for name in draft.inputs})
+    providers = {provider for draft in drafts for provider in draft.providers.values()}
     executables, descriptions, failures = describe_providers(sorted(providers), options.plugin, environment)
     bindings: Bindings | None = None
     try:
@@ -103,11 +104,14 @@ def prepare(options: Options, environment: Mapping[str, str]) -> Prepared:
     except Failed as failed:
         failures["bindings"] = failed.failure
     binder = _Binder(bindings, choices.target, environment, descriptions, planning=options.planning)
-    made = [_job(draft, Path(path), folder, descriptions, given, binder, failures) for path, draft in drafts.items()]
+    made = [
+        _job(entry, Path(path), folder, descriptions, given, binder, failures) if isinstance(entry, Draft) else entry
+        for path, entry in read.items()
+    ]
     jobs = tuple(outcome for outcome in made if isinstance(outcome, Job))
-    refused = [*unreadable, *(outcome for outcome in made if isinstance(outcome, FlowOutcome))]
-    if refused:
-        refused += [innocent(job) for job in jobs]
+    refused = [innocent(outcome) if isinstance(outcome, Job) else outcome for outcome in made]
+    if len(jobs) == len(made):
+        refused = []
     hidden = bindings.names if bindings else frozenset()
     return Prepared(jobs, tuple(refused), choices, origins, executables, descriptions, hidden)
 
@@ -240,22 +244,22 @@ class _Binder:
         return Bound(found), tuple(unresolved)
 
 
-def _drafts(flows: Sequence[str]) -> tuple[dict[str, Draft], list[FlowOutcome]]:
-    """Read every flow file that is named or lies in a folder that is named, each once."""
-    drafts: dict[str, Draft] = {}
-    unreadable = []
+def _read(flows: Sequence[str]) -> dict[str, Draft | FlowOutcome]:
+    """Read every flow file that is named or lies in a folder that is named, each once; or say why it cannot be."""
+    found: dict[str, Draft | FlowOutcome] = {}
     for named in flows:
-        found = _files(named)
-        if not found:
+        paths = _files(named)
+        if not paths:
             told = "The folder holds no flow: no file ending in .md that begins with frontmatter (`---`)."
-            unreadable.append(refuse(None, named, "", [Problem(0, 0, 0, told, "Name a flow file.")]))
-        for path in found:
+            found[named] = refuse(None, _shown(named), "", [Problem(0, 0, 0, told, "Name a flow file.")])
+        for path in paths:
+            if path in found:
+                continue
             try:
-                drafts.setdefault(path, parse_flow(_shown(path), read_file(path, FLOW_LIMIT)))
+                found[path] = parse_flow(_shown(path), read_file(path, FLOW_LIMIT))
             except Failed as failed:
-                problem = Problem(0, 0, 0, failed.failure.message, "")
-                unreadable.append(refuse(None, _shown(path), "", [problem]))
-    return drafts, unreadable
+                found[path] = refuse(None, _shown(path), "", [Problem(0, 0, 0, failed.failure.message, "")])
+    return found
 
 
 def _files(named: str) -> list[str]:
