@@ -1,0 +1,80 @@
+"""Runs what was built: `python packaging/smoke.py dist/plugin`. A build that prints "complete" may still be dead."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from PyInstaller.archive.readers import CArchiveReader
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: Largest executable, in bytes, and what must not be in it: other programs' libraries, which cost size and start.
+SIZE_LIMIT = 25 * 1000 * 1000
+FORBIDDEN = {"anyio", "click", "cryptography", "host", "jsonschema_rs", "mcp", "playwright", "pygments", "rich"}
+#: Seconds that any one run may take.
+PATIENCE = 60
+
+
+def run(*command: str | Path, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command, input=given, capture_output=True, timeout=PATIENCE, check=False, cwd=ROOT)
+
+
+def says_its_version(plugin: Path) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert run(plugin, "--version").stdout.decode() == f"assay-mcp {version}\n"
+
+
+def describes_itself_as_the_source_does(plugin: Path) -> None:
+    built, source = run(plugin, "--describe"), run(sys.executable, "-m", "plugin", "--describe")
+    assert built.returncode == 0
+    assert built.stdout == source.stdout
+
+
+def answers_each_line_and_ends_with_its_input(plugin: Path) -> None:
+    ended = run(plugin, given=b'{"jsonrpc":"2.0","id":1,"method":"nothing"}\nno json\n')
+    assert ended.returncode == 0, ended.stderr.decode()
+    assert [json.loads(line)["id"] for line in ended.stdout.splitlines()] == [1, None]
+
+
+def inspects_a_server(plugin: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "examples.server"], cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
+    ) as server:
+        try:
+            assert server.stdout is not None
+            url = server.stdout.readline().strip()
+            seen = run(sys.executable, ROOT / "examples" / "host.py", url, plugin)
+        finally:
+            server.terminate()
+    words = [line.split()[:2] for line in seen.stdout.decode().splitlines()]
+    assert words == [["succeeded", name] for name in ("connect", "tools", "call", "disconnect")], seen
+
+
+def holds_nothing_that_it_does_not_need(plugin: Path) -> None:
+    assert plugin.stat().st_size <= SIZE_LIMIT, f"{plugin.stat().st_size} bytes"
+    archive = CArchiveReader(str(plugin))
+    inside = set(archive.open_embedded_archive("PYZ.pyz").toc) | set(archive.toc)
+    assert sorted(FORBIDDEN & {name.replace("/", ".").partition(".")[0] for name in inside}) == []
+
+
+CHECKS = (
+    says_its_version,
+    describes_itself_as_the_source_does,
+    answers_each_line_and_ends_with_its_input,
+    inspects_a_server,
+    holds_nothing_that_it_does_not_need,
+)
+
+
+def main() -> None:
+    plugin = Path(sys.argv[1]).resolve()
+    for check in CHECKS:
+        check(plugin)
+        print(f"ok  {check.__name__.replace('_', ' ')}", flush=True)
+    print(f"{plugin.relative_to(ROOT)}: {plugin.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Origins of URLs in one normal form, and the rule that a request goes to an admitted origin or nowhere."""
+
+import ipaddress
+import re
+from collections.abc import Container
+from functools import lru_cache
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+__all__ = ["DEFAULT_PORTS", "OriginError", "is_admitted", "origin"]
+
+#: Schemes that MCP over HTTP uses, with the port that each implies (RFC 9110, section 4.2).
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+PORT_LIMIT: Final = 65535
+
+# What a host may hold once it is ASCII. No percent signs: a name that decodes to another would pass for two origins.
+_HOST: Final = re.compile(r"[a-z0-9._~!$&'()*+,;=-]+\Z")
+_PORT: Final = re.compile(r"[0-9]{1,5}\Z")
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f\\]")
+
+
+class OriginError(ValueError):
+    """The text has no HTTP origin. ``reason`` quotes nothing of it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@lru_cache(maxsize=64)
+def origin(url: str) -> str:
+    """Return ``scheme://host:port`` of an absolute http or https URL (RFC 6454, section 4; the port is always written).
+
+    Scheme and host are lower case, an international host is in its ASCII form (IDNA 2008, as the HTTP client sends it),
+    an IPv6 address is compressed and in brackets. A trailing dot of a host is kept: it is another name.
+    Raises OriginError for everything else, and for user information, white space, controls and backslashes.
+    """
+    if _UNPRINTABLE.search(url):
+        raise OriginError("a URL holds no white space, control characters or backslashes")
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise OriginError("the URL has a malformed host") from None
+    if parts.scheme not in DEFAULT_PORTS:
+        raise OriginError("the URL must begin with http:// or https://")
+    if "@" in parts.netloc:
+        raise OriginError("the URL must hold no user information")
+    host, port = _split(parts)
+    return f"{parts.scheme}://{host}:{port or DEFAULT_PORTS[parts.scheme]}"
+
+
+def is_admitted(url: str, admitted: Container[str]) -> bool:
+    """Tell whether the URL's origin is among the admitted ones, which are written as :func:`origin` writes them."""
+    try:
+        return origin(url) in admitted
+    except OriginError:
+        return False
+
+
+def _split(parts: SplitResult) -> tuple[str, int | None]:
+    name, port = _host_and_port(parts.netloc)
+    if port and not (_PORT.match(port) and 0 < int(port) <= PORT_LIMIT):
+        raise OriginError("the port must be a number from 1 to 65535")
+    host = _address(name[1:-1]) if name.startswith("[") else _name(name)
+    return host, int(port) if port else None
+
+
+def _host_and_port(netloc: str) -> tuple[str, str]:
+    if netloc.startswith("["):
+        address, bracket, rest = netloc.partition("]")
+        if not bracket or (rest and not rest.startswith(":")):
+            raise OriginError("the URL has a malformed host")
+        return address + bracket, rest[1:]
+    host, _, port = netloc.partition(":")
+    return host, port
+
+
+def _address(text: str) -> str:
+    try:
+        address = ipaddress.IPv6Address(text)
+    except ValueError:
+        raise OriginError("the URL has a malformed IPv6 address") from None
+    if address.scope_id is not None:  # it names an interface of this machine, not a server
+        raise OriginError("an IPv6 address in a URL must have no zone")
+    return f"[{address.compressed}]"
+
+
+def _name(text: str) -> str:
+    host = text.lower()
+    if not host.isascii():
+        host = _ascii(host)
+    if not _HOST.match(host):
+        raise OriginError("the URL has no host, or a malformed one")
+    return host
+
+
+def _ascii(host: str) -> str:
+    import idna  # only for the rare name that is not ASCII: its tables take a while to load
+
+    try:
+        return idna.encode(host).decode("ascii")
+    except idna.IDNAError:
+        raise OriginError("the URL has a malformed international host") from None

@@ -1,0 +1,65 @@
+"""Fixtures that start real MCP servers on loopback, each once a session and in an environment of its own."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.peers.installation import node, node_modules, python_environment
+from tests.peers.process import free_port, running
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = ROOT / "tests" / "peers"
+
+#: The token of the protected server. It exists nowhere else, so every occurrence of it is a leak.
+TOKEN = "tok-5fKq81-not-for-anyone-else-Zr"
+
+
+def example(*options: str, token: str = "") -> Iterator[str]:
+    port = free_port()
+    command = [sys.executable, "-m", "examples.server", "--port", str(port), *options]
+    with running(command, port, {"EXAMPLE_SERVER_TOKEN": token}, ROOT):
+        yield f"http://127.0.0.1:{port}/mcp"
+
+
+@pytest.fixture(scope="session")
+def example_server() -> Iterator[str]:
+    """The URL of the example server, version 1."""
+    yield from example()
+
+
+@pytest.fixture(scope="session")
+def example_server_2() -> Iterator[str]:
+    """The URL of the example server, version 2: other tools."""
+    yield from example("--version", "2")
+
+
+@pytest.fixture(scope="session")
+def protected_server() -> Iterator[str]:
+    """The URL of an example server that answers 401 without ``token``."""
+    yield from example("--protected", token=TOKEN)
+
+
+@pytest.fixture(scope="session")
+def token() -> str:
+    """The bearer token that the protected server accepts."""
+    return TOKEN
+
+
+@pytest.fixture(scope="session")
+def everything_server() -> Iterator[str]:
+    """The URL of npm's server-everything over Streamable HTTP: sessions and SSE."""
+    port = free_port()
+    script = node_modules(PEERS) / "@modelcontextprotocol" / "server-everything" / "dist" / "index.js"
+    with running([node(), script, "streamableHttp"], port, {"PORT": str(port)}, ROOT):
+        yield f"http://127.0.0.1:{port}/mcp"
+
+
+@pytest.fixture(scope="session")
+def fastmcp_server() -> Iterator[str]:
+    """The URL of a FastMCP server with two tools a page."""
+    port = free_port()
+    python = python_environment(PEERS / "fastmcp.txt")
+    with running([python, PEERS / "fastmcp_server.py", str(port)], port, {}, PEERS):
+        yield f"http://127.0.0.1:{port}/mcp"
