@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from host.reports.difference import Change, Difference, Row, read
+from host import comparison
+from host.reports.difference import CLASSES, Change, Difference, Row, read
+from plugin.comparison import compare_states
 from tests.fakes.runs import DIFF
 
 
@@ -20,46 +22,85 @@ def test_a_diff_is_rows_with_their_gravest_class() -> None:
     assert found.events == "1 removed, 2 changed, 1 added"
 
 
-def test_a_change_has_both_values_or_none_and_keeps_the_rest() -> None:
-    schema, _ = read(DIFF).rows[2].changes
-    assert schema == Change(
-        "inputSchema", "breaking", None, {"location": "/properties/limit", "reason": "became required"}
+def test_a_change_has_its_detail_and_its_location_in_a_schema() -> None:
+    found = read(DIFF)
+    assert found.before == "the baseline support.baseline.json"
+    assert found.rows[2].changes[0] == Change(
+        "inputSchema", "breaking", "a location became required", "/inputSchema/properties/limit"
     )
-    hint, _ = read(DIFF).rows[1].changes
-    assert hint == Change("annotations.destructive", "risk", (False, True), {})
+    assert found.rows[1].changes[0] == Change(
+        "annotations.destructive", "risk", "may now be destructive: from false to true", None
+    )
 
 
-def test_a_bare_name_breaks_when_it_went_and_adds_when_it_came() -> None:
-    found = read({"format": "assay-diff/1", "inventory": "prompts", "removed": ["old"], "added": ["new"]})
-    assert found == Difference("prompts", (Row("old", "removed", "breaking", ()), Row("new", "added", "additive", ())))
+def diff(**members: Any) -> dict[str, Any]:
+    return {"format": "assay-diff/1", "inventory": "tools", **members}
+
+
+def test_an_entry_without_a_class_breaks_when_it_went_and_adds_when_it_came() -> None:
+    found = read(
+        diff(inventory="resources", before={"run": "r0"}, removed=[{"uri": "a:b"}], added=[{"uriTemplate": "c"}])
+    )
+    assert found == Difference(
+        "resources", "the run r0", (Row("a:b", "removed", "breaking", ()), Row("c", "added", "additive", ()))
+    )
 
 
 def test_an_unknown_or_missing_class_counts_as_unclassified() -> None:
     changes = [{"field": "title", "class": "cosmetic"}, {"field": "x"}, {"field": "y", "class": "additive"}]
-    row = read({"format": "assay-diff/1", "changed": [{"name": "t", "changes": changes}]}).rows[0]
-    assert (row.kind, [change.kind for change in row.changes]) == (
+    row = read(diff(changed=[{"name": "t", "changes": changes}, {"name": "u"}])).rows[0]
+    assert (row.kind, [(change.kind, change.detail) for change in row.changes]) == (
         "unclassified",
-        ["unclassified", "unclassified", "additive"],
+        [("unclassified", "changed"), ("unclassified", "changed"), ("additive", "changed")],
     )
 
 
+def test_the_classes_are_those_that_runs_are_judged_by() -> None:
+    assert tuple(CLASSES) == comparison.CLASSES
+
+
+def test_what_a_plugin_finds_is_read() -> None:
+    before = {"inventory": "tools", "complete": True, "entries": [record("gone"), record("kept")]}
+    after = {"inventory": "tools", "complete": True, "entries": [record("kept", readOnly=False), record("new")]}
+    found = read(compare_states("tools", before, after))
+    assert found == Difference(
+        "tools",
+        "",
+        (
+            Row("gone", "removed", "breaking", ()),
+            Row(
+                "kept",
+                "changed",
+                "risk",
+                (Change("annotations.readOnly", "risk", "no longer read-only: from true to false", None),),
+            ),
+            Row("new", "added", "additive", ()),
+        ),
+    )
+
+
+def record(name: str, **hints: bool) -> dict[str, Any]:
+    return {"name": name, "annotations": {"readOnly": True, **hints}, "sha256": {}, "shape": {}, "redacted": False}
+
+
 def test_nothing_changed_is_said_so() -> None:
-    assert read({"format": "assay-diff/1"}).events == "no difference"
+    assert read(diff()).events == "no difference"
 
 
 @pytest.mark.parametrize(
     ("value", "message"),
     [
         (None, "`format` must be 'assay-diff/1': this is no diff of two inventories"),
-        ({"format": "assay-diff/1", "inventory": 1}, "`inventory` must be a string"),
-        ({"format": "assay-diff/1", "added": {}}, "`added` must be an array"),
+        ({"format": "assay-diff/1"}, "`inventory` must be a string"),
+        (diff(added={}), "`added` must be an array"),
         (
-            {"format": "assay-diff/1", "removed": ["a", {}]},
-            "`removed[1]` must be a name, or an object with a string `name`",
+            diff(removed=[{"name": "a"}, {}]),
+            "`removed[1]` must be an object with a string `name`, `uri` or `uriTemplate`",
         ),
-        ({"format": "assay-diff/1", "changed": [{"name": "a", "changes": 1}]}, "`changed[0].changes` must be an array"),
+        (diff(removed=["a"]), "`removed[0]` must be an object with a string `name`, `uri` or `uriTemplate`"),
+        (diff(changed=[{"name": "a", "changes": 1}]), "`changed[0].changes` must be an array"),
         (
-            {"format": "assay-diff/1", "changed": [{"name": "a", "changes": [{}]}]},
+            diff(changed=[{"name": "a", "changes": [{}]}]),
             "`changed[0].changes` must hold objects with a string `field`",
         ),
     ],

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from host.reports.github import SUMMARY_LIMIT, annotations, summary
 from host.reports.text import visible
-from tests.fakes.runs import DIFF, DIFFS, HOSTILE, document, flow, problem, sample, step
+from tests.fakes.runs import COMPARISON, DIFF, DIFFS, HOSTILE, document, flow, problem, sample, step
 
 
 def decoded(command: str) -> tuple[str, dict[str, str], str]:
@@ -69,18 +69,38 @@ def test_skipped_steps_of_one_reason_share_a_warning() -> None:
     ]
 
 
-def test_drift_is_a_warning_and_no_difference_is_none() -> None:
-    run = document(flow(step(), step("look/2.api.tools")))
-    assert annotations(
-        run, {("r1", "look/1.api.tools"): DIFF, ("r1", "look/2.api.tools"): {"format": "assay-diff/1"}}
-    ) == [
+DRIFTED = {"comparison": COMPARISON}
+
+
+def test_drift_is_a_warning_with_its_counts_or_what_the_diff_names() -> None:
+    run = document(flow(step(facts=DRIFTED), step("look/2.api.tools")))
+    assert annotations(run) == [
         (
-            "::warning file=flows/support.md,line=9,title=Support%3A tools drifted "
-            "(1 removed%2C 2 changed%2C 1 added)::"
+            "::warning file=flows/support.md,line=9,title=Support%3A api.tools drifted::"
+            "2 breaking, 1 unclassified, 1 risk, 1 routing, 1 additive"
+        )
+    ]
+    assert annotations(run, {("r1", "look/1.api.tools"): DIFF, ("r1", "look/2.api.tools"): {**DIFF, "added": []}}) == [
+        (
+            "::warning file=flows/support.md,line=9,title=Support%3A api.tools drifted::"
             "removed list_queues (breaking)%0Achanged delete_ticket (risk)%0Achanged search_tickets (breaking)"
             "%0Aadded export_report (additive)"
         )
     ]
+
+
+def test_a_step_that_failed_by_its_drift_has_no_warning_besides() -> None:
+    run = document(flow(step(status="failed", code="expectation_failed", facts=DRIFTED), status="failed"))
+    assert [decoded(command)[0] for command in annotations(run, {("r1", "look/1.api.tools"): DIFF})] == ["error"]
+
+
+def test_a_flow_that_another_one_kept_from_running_is_a_warning() -> None:
+    run = document(flow(status="refused", run=None, message="Not run: another flow was refused."), exit_status=2)
+    assert annotations(run) == [
+        "::warning file=flows/support.md,title=Support%3A refused::Not run: another flow was refused."
+    ]
+    assert "<td>not run</td>" in summary(run)
+    assert "another flow" not in summary(run)
 
 
 def test_a_flow_whose_steps_show_no_reason_is_an_error_of_the_file() -> None:
@@ -103,7 +123,7 @@ def test_the_runner_reads_one_command_a_line_with_the_texts_as_they_were(name: s
     assert command.splitlines() == [command]
     level, properties, data = decoded(command)
     place = " ".join(visible(file).split())
-    expected = {"file": place, "line": "9", "title": " ".join(visible(f"{name}: api.tools failed (x)").split())}
+    expected = {"file": place, "line": "9", "title": " ".join(visible(f"{name or file}: api.tools failed (x)").split())}
     assert (level, properties, data) == (
         "error",
         {key: value for key, value in expected.items() if value},
@@ -198,7 +218,7 @@ def hostile(text: str) -> dict[str, Any]:
 
 
 def with_diff(text: str) -> dict[tuple[str, str], Any]:
-    return {("r1", f"a/{text}"): {"format": "assay-diff/1", "removed": [text]}}
+    return {("r1", f"a/{text}"): {"format": "assay-diff/1", "inventory": text, "removed": [{"name": text}]}}
 
 
 def test_hostile_texts_stay_texts_in_a_summary() -> None:

@@ -150,6 +150,29 @@ def test_a_flow_whose_steps_show_no_reason_has_a_case_of_its_own(status: str, co
     ]
 
 
+def test_a_flow_that_another_one_kept_from_running_is_skipped() -> None:
+    (case,) = cases(
+        document(flow(status="refused", run=None, message="Not run: another flow was refused."), exit_status=2)
+    )
+    assert [(child.tag, child.get("message")) for child in case] == [("skipped", "Not run: another flow was refused.")]
+
+
+def test_a_failure_lists_what_did_not_hold() -> None:
+    missed = [
+        {"expectation": "json", "index": 0, "reason": "missing"},
+        {"expectation": "isError", "reason": "is-error"},
+    ]
+    state = {"failedExpectations": missed, "assertions": [{"pointer": "/id", "operator": "equals"}]}
+    (case,) = cases(document(flow(step(status="failed", code="expectation_failed", message="2 failed.", state=state))))
+    failure = case.find("failure")
+    assert failure is not None
+    assert failure.text == (
+        "2 failed.\njson[0]: /id equals: missing\nisError: is-error\n"
+        "expectation_failed: The reply is known and is not what the step expects.\n"
+        "The failed expectations are listed with the step.\nflows/support.md:9"
+    )
+
+
 def test_flows_of_one_name_are_told_apart_by_their_files() -> None:
     run = document(flow(step()), flow(step(), file="flows/other.md"), flow(step(), flow="Third"))
     assert [case.get("classname") for case in cases(run)] == [
@@ -178,11 +201,11 @@ def test_the_schema_refuses_another_form(wrong: str) -> None:
 
 def test_a_common_reader_reads_back_what_was_written() -> None:
     run = junitparser.JUnitXml.fromstring(render_junit(sample()))
-    assert (run.tests, run.failures, run.errors, run.skipped) == (23, 2, 4, 1)
+    assert (run.tests, run.failures, run.errors, run.skipped) == (21, 2, 4, 1)
     suites = list(run)
     assert [(suite.name, suite.tests, suite.failures, suite.errors, suite.skipped) for suite in suites] == [
         ("Inspect the support MCP server", 7, 1, 1, 1),
-        ("What each role may do", 10, 1, 0, 0),
+        ("What each role may do", 8, 1, 0, 0),
         ("Nightly drift", 2, 0, 2, 0),
         ("Billing gateway", 1, 0, 1, 0),
         ("Smoke", 3, 0, 0, 0),
@@ -199,7 +222,7 @@ def test_what_a_common_reader_writes_again_is_the_same_run() -> None:
     schema().validate(again.decode())
     assert canonical(again) == canonical(render_junit(sample()))
     run.update_statistics()  # type: ignore[no-untyped-call]
-    assert (run.tests, run.failures, run.errors, run.skipped) == (23, 2, 4, 1)
+    assert (run.tests, run.failures, run.errors, run.skipped) == (21, 2, 4, 1)
 
 
 def canonical(text: bytes) -> str:

@@ -30,7 +30,8 @@ def call(where: str, tool: str, status: str = "succeeded", state: dict[str, Any]
         where,
         status,
         None if status == "succeeded" else "expectation_failed",
-        state={"tool": tool, **(state or RESULT)},
+        state=state or RESULT,
+        facts={"tool": tool},
     )
 
 
@@ -41,11 +42,10 @@ def test_identities_are_columns_and_tools_are_rows() -> None:
         ["create_ticket", "succeeded: result", "succeeded: refused -32602"],
         ["close_ticket", "succeeded: result", "succeeded: refused -32602"],
         ["delete_ticket", "succeeded: result", "failed: result"],
-        ["delete_workspace", "succeeded: result", "succeeded: refused -32602"],
     ]
 
 
-def test_named_steps_are_rows_when_no_state_names_a_tool() -> None:
+def test_named_steps_are_rows_when_no_fact_names_a_tool() -> None:
     steps = [
         step("admins/1.admin.connect"),
         step("admins/read", alias="admin", command="call"),

@@ -32,7 +32,11 @@ def test_a_document_is_read_whole() -> None:
                 "failed",
                 "timeout",
                 "",
-                (Step("look/1.api.tools", "api", "tools", "observe", "succeeded", None, "", "7", 9, None, facts),),
+                (
+                    Step(
+                        "look/1.api.tools", "api", "tools", "observe", "succeeded", None, "", "7", 9, None, facts, None
+                    ),
+                ),
                 (Problem(3, 5, "unknown key", "write `name`"),),
             ),
         ),
@@ -59,7 +63,8 @@ def test_what_may_be_null_may_be_missing() -> None:
         ({"format": "assay-run/1", "exit": 0}, "`flows` must be an array"),
         ({"format": "assay-run/1", "exit": msgspec.Raw(b"1.5"), "flows": []}, "`exit` must be a whole number"),
         (document("x"), "flows[0] must be an object"),  # type: ignore[arg-type]
-        (document(flow(flow=None)), "`flows[0].flow` must be a string"),
+        (document(flow(flow=None, file=None)), "`flows[0].file` must be a string"),
+        (document(flow(flow=3)), "`flows[0].flow` must be a string or null"),
         (document(flow(file=3)), "`flows[0].file` must be a string or null"),
         (
             document(flow(status="fine")),
@@ -121,7 +126,6 @@ def test_a_step_is_an_error_when_it_says_nothing_certain_about_the_server(
         ({}, None),
         ({"http": {"milliseconds": msgspec.Raw(b"12.5")}}, 12.5),
         ({"milliseconds": 3, "http": {"milliseconds": 2}}, 3),
-        ({"timings": {"milliseconds": 4}}, 4),
         ({"http": None}, None),
         ({"http": {"milliseconds": msgspec.Raw(b"1e999")}}, None),
         ({"http": {"milliseconds": msgspec.Raw(b"-1")}}, None),
@@ -133,6 +137,34 @@ def test_a_step_is_an_error_when_it_says_nothing_certain_about_the_server(
 )
 def test_a_duration_is_read_where_the_facts_have_one(facts: dict[str, Any], milliseconds: float | None) -> None:
     assert the_step(facts=facts).milliseconds == milliseconds
+
+
+def test_the_duration_that_the_host_took_comes_first() -> None:
+    assert the_step(milliseconds=40, facts={"http": {"milliseconds": 2}}).milliseconds == 40
+
+
+def test_drift_is_read_from_the_facts() -> None:
+    changes = {"breaking": msgspec.Raw(b"2"), "routing": 0, "additive": 1, "odd": "x"}
+    assert the_step(facts={"comparison": {"run": "r0", "changes": changes}}).drift == {"breaking": 2, "additive": 1}
+    assert the_step(facts={"comparison": {"baseline": "b", "missing": True}}).drift == {}
+    assert the_step(facts={"comparison": {"changes": [1]}}).drift == {}
+
+
+def test_a_flow_without_a_readable_name_goes_by_its_file() -> None:
+    assert the_flow(flow=None).name == "flows/support.md"
+
+
+@pytest.mark.parametrize(
+    ("members", "innocent"),
+    [
+        ({"status": "refused", "code": None}, True),
+        ({"status": "refused", "code": "invalid_binding"}, False),
+        ({"status": "refused", "code": None, "problems": [problem()]}, False),
+        ({"status": "succeeded", "code": None}, False),
+    ],
+)
+def test_a_flow_is_innocent_when_only_another_one_was_refused(members: dict[str, Any], innocent: bool) -> None:
+    assert read(document({**flow(), **members})).flows[0].is_innocent is innocent
 
 
 def test_a_flow_takes_as_long_as_its_steps_together() -> None:
@@ -152,6 +184,7 @@ def test_a_flow_takes_as_long_as_its_steps_together() -> None:
         ({"status": "refused", "code": "invalid_binding"}, True),
         ({"status": "interrupted", "code": "cancelled", "steps": [step(status="failed", code="cancelled")]}, True),
         ({"status": "error", "code": "plugin_died", "steps": [step(status="failed", code="plugin_died")]}, False),
+        ({"status": "failed", "code": "timeout", "steps": [step(status="failed", code="cancelled")]}, True),
         ({"status": "error", "code": "evidence_leak", "steps": [step(status="failed", code="timeout")]}, True),
     ],
 )

@@ -21,10 +21,11 @@ ANY_TEXT = some.text(some.characters(exclude_categories=()))
         ("\x1b[31mred\x07", "\\u001b[31mred\\u0007"),
         ("\u202egnp.exe\u202c", "\\u202egnp.exe\\u202c"),
         ("zero\u200bwidth\ufeff", "zero\\u200bwidth\\ufeff"),
-        ("tag\U000e0041", "tag\\udb40\\udc41"),
+        ("tag\U000e0041\U000e01ef", "tag\\udb40\\udc41\\udb40\\uddef"),
+        ("blank\u3164\u2800\uffa0\ufe00", "blank\\u3164\\u2800\\uffa0\\ufe00"),
         ("half \ud800 pair", "half \\ud800 pair"),
         ("\u2028\u2029\x85\x7f", "\\u2028\\u2029\\u0085\\u007f"),
-        ("नमस्ते क्‍ष 👩‍🚀 שלום", "नमस्ते क्‍ष 👩‍🚀 שלום"),
+        ("नमस्ते क्‍ष 👩‍🚀 ❤️ שלום", "नमस्ते क्‍ष 👩‍🚀 ❤️ שלום"),
     ],
 )
 def test_what_hides_reorders_or_drives_is_spelled_out(text: str, shown: str) -> None:

@@ -5,32 +5,34 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 __all__ = ["CLASSES", "Change", "Difference", "Diffs", "Row", "read"]
 
-#: Run id and step id -> the `assay-diff/1` document that was kept for the step.
+#: Run id and step id -> the `assay-diff/1` document that was kept for the step (its artifact `tool-diff.json`).
 Diffs: TypeAlias = Mapping[tuple[str, str], Any]
 
 FORMAT: Final = "assay-diff/1"
 
-#: What each class says, gravest first (host-protocol.md, the diff).
+#: What each class says, gravest first (docs/protocol.md, the diff).
 CLASSES: Final[dict[str, str]] = {
     "breaking": "a caller that worked may fail",
-    "unclassified": "changed, and no shape tells how; counts as breaking",
-    "risk": "may now write, destroy, or reach the open world",
+    "unclassified": "changed, and nothing tells how; counts as breaking",
+    "risk": "may now write, destroy, reach the open world, or show a private value",
     "routing": "nothing breaks, but a model may choose differently",
     "additive": "only more than before",
 }
 _ORDER: Final = tuple(CLASSES)
-# An entry that is gone breaks whoever used it; one that came is only more.
+_EVENTS: Final = ("removed", "changed", "added")
+#: What an entry is known by, by kind of inventory.
+_KEYS: Final = ("name", "uri", "uriTemplate")
+#: The class of an entry that says none: one that is gone breaks whoever used it, one that came is only more.
 _WHOLE: Final = {"added": "additive", "removed": "breaking"}
-_KNOWN: Final = ("field", "class", "before", "after")
 
 
 class Change(NamedTuple):
-    """One changed field. ``values`` holds before and after when the diff has both, else None; ``more`` the rest."""
+    """One classed change of a field. ``location`` is a place in a schema: a pointer, or the hash of one."""
 
     field: str
     kind: str
-    values: tuple[Any, Any] | None
-    more: dict[str, Any]
+    detail: str
+    location: str | None
 
 
 class Row(NamedTuple):
@@ -43,9 +45,13 @@ class Row(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Every row, removed ones first, then changed, then added; each group in the diff's order."""
+    """Every row, removed ones first, then changed, then added; each group in the diff's order.
+
+    ``before`` says what was compared with, such as "the run 20260714-1"; it is empty when the diff does not say.
+    """
 
     inventory: str
+    before: str
     rows: tuple[Row, ...]
 
     @property
@@ -57,7 +63,7 @@ class Difference(NamedTuple):
     @property
     def events(self) -> str:
         """Such as `1 removed, 2 changed`; "no difference" when there is none."""
-        counted = {event: sum(row.event == event for row in self.rows) for event in ("removed", "changed", "added")}
+        counted = {event: sum(row.event == event for row in self.rows) for event in _EVENTS}
         return ", ".join(f"{count} {event}" for event, count in counted.items() if count) or "no difference"
 
 
@@ -65,33 +71,40 @@ def read(document: Any) -> Difference:
     """Read a diff. An unknown class counts as unclassified. Raises ValueError naming the member that is wrong."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"`format` must be {FORMAT!r}: this is no diff of two inventories")
-    inventory = document.get("inventory", "tools")
+    inventory = document.get("inventory")
     if not isinstance(inventory, str):
         raise ValueError("`inventory` must be a string")
-    events = ("removed", "changed", "added")
-    rows = tuple(_row(value, event, at) for event in events for at, value in enumerate(_list(document, event, "")))
-    return Difference(inventory, rows)
+    rows = tuple(_row(value, event, at) for event in _EVENTS for at, value in enumerate(_list(document, event, event)))
+    return Difference(inventory, _origin(document.get("before")), rows)
+
+
+def _origin(value: Any) -> str:
+    found = [f"the {key} {value[key]}" for key in ("baseline", "run") if isinstance(value, dict) and key in value]
+    return found[0] if found else ""
 
 
 def _row(value: Any, event: str, at: int) -> Row:
-    if isinstance(value, str):
-        value = {"name": value}
     where = f"{event}[{at}]"
-    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        raise ValueError(f"`{where}` must be a name, or an object with a string `name`")
-    changes = tuple(_change(change, f"{where}.changes") for change in _list(value, "changes", where))
+    names = [value[key] for key in _KEYS if isinstance(value.get(key), str)] if isinstance(value, dict) else []
+    if not names:
+        raise ValueError(f"`{where}` must be an object with a string `name`, `uri` or `uriTemplate`")
+    changes = tuple(_change(change, f"{where}.changes") for change in _list(value, "changes", f"{where}.changes"))
     kinds = [change.kind for change in changes]
     if "class" in value or not kinds:
         kinds.append(_kind(value.get("class", _WHOLE.get(event))))
-    return Row(value["name"], event, min(kinds, key=_ORDER.index), changes)
+    return Row(names[0], event, min(kinds, key=_ORDER.index), changes)
 
 
 def _change(value: Any, where: str) -> Change:
     if not isinstance(value, dict) or not isinstance(value.get("field"), str):
         raise ValueError(f"`{where}` must hold objects with a string `field`")
-    both = (value["before"], value["after"]) if "before" in value and "after" in value else None
-    more = {name: member for name, member in value.items() if name not in _KNOWN}
-    return Change(value["field"], _kind(value.get("class")), both, more)
+    detail, location = value.get("detail"), value.get("location")
+    return Change(
+        value["field"],
+        _kind(value.get("class")),
+        detail if isinstance(detail, str) else "changed",
+        location if isinstance(location, str) else None,
+    )
 
 
 def _kind(value: Any) -> str:
@@ -101,5 +114,5 @@ def _kind(value: Any) -> str:
 def _list(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
     found = value.get(name, [])
     if not isinstance(found, list):
-        raise ValueError(f"`{where}{'.' if where else ''}{name}` must be an array")
+        raise ValueError(f"`{where}` must be an array")
     return found

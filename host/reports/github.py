@@ -50,7 +50,8 @@ def _errors(flow: Flow) -> Iterator[str]:
             title = f"{flow.name}: {step.call} {step.status} ({step.code or 'no code'})"
             yield _command("error", flow, step.line, title, _advice(step.message, step.code))
     if flow.needs_a_word:
-        yield _command("error", flow, 0, f"{flow.name}: {flow.status}", _advice(flow.message or flow.status, flow.code))
+        level = "warning" if flow.is_innocent else "error"
+        yield _command(level, flow, 0, f"{flow.name}: {flow.status}", _advice(flow.message or flow.status, flow.code))
 
 
 def _skipped(flow: Flow) -> Iterator[str]:
@@ -63,10 +64,14 @@ def _skipped(flow: Flow) -> Iterator[str]:
 
 
 def _drift(flow: Flow, diffs: Diffs) -> Iterator[str]:
-    for step, difference in _differences(flow, diffs):
-        rows = (f"{row.event} {line(row.name, _TITLE_LIMIT)} ({row.kind})" for row in difference.rows)
-        title = f"{flow.name}: {difference.inventory} drifted ({difference.events})"
-        yield _command("warning", flow, step.line, title, "\n".join(rows))
+    told = {step.id: difference for step, difference in _differences(flow, diffs)}
+    for step in flow.steps:
+        # A step that failed because of its drift has its error already.
+        if step.drift and step.status == "succeeded":
+            counts = ", ".join(f"{count} {kind}" for kind, count in step.drift.items())
+            rows = told[step.id].rows if step.id in told else ()
+            message = "\n".join(f"{row.event} {line(row.name, _TITLE_LIMIT)} ({row.kind})" for row in rows)
+            yield _command("warning", flow, step.line, f"{flow.name}: {step.call} drifted", message or counts)
 
 
 def _differences(flow: Flow, diffs: Diffs) -> Iterator[tuple[Step, Any]]:
@@ -133,7 +138,7 @@ def _blocks(run: Run, diffs: Diffs) -> Iterator[str]:
         if flow.problems:
             rows = [_problem_row(problem) for problem in flow.problems]
             yield _titled(flow, _table(("Place", "Refused", "Instead"), rows))
-        if bad or flow.needs_a_word:
+        if bad or (flow.needs_a_word and not flow.is_innocent):
             rows = [_step_row(step) for step in bad]
             if flow.needs_a_word:
                 rows.append(("", flow.status, _code(flow.code), _said(flow.message, flow.code)))
@@ -151,8 +156,9 @@ _FLOW_HEAD: Final = ("Flow", "Status", "Steps", "Failed", "Unknown", "Skipped")
 
 
 def _flow_row(flow: Flow) -> tuple[str, ...]:
+    status = "not run" if flow.is_innocent else flow.status
     counts = (str(flow.count(status)) for status in ("failed", "unknown", "skipped"))
-    return (f"{_code(flow.name)}<br>{_code(flow.file)}", flow.status, str(len(flow.steps)), *counts)
+    return (f"{_code(flow.name)}<br>{_code(flow.file)}", status, str(len(flow.steps)), *counts)
 
 
 def _problem_row(problem: Problem) -> tuple[str, ...]:

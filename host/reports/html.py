@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from host.reports.difference import CLASSES, Difference, Diffs
 from host.reports.difference import read as read_difference
+from host.reports.expectations import Miss, misses
 from host.reports.matrix import Matrix, matrix, tool
 from host.reports.pretty import Excerpt, compact, pretty
 from host.reports.run import EXITS, STEP_STATUSES, Flow, Problem, Run, Section, Step, entry, read
@@ -29,12 +30,13 @@ _BAD: Final = frozenset({"failed", "unknown"})
 _HTTP: Final = {
     "status": "Status",
     "contentType": "Content type",
-    "form": "Reply form",
+    "reply": "Reply form",
     "bytes": "Bytes",
     "events": "Events",
-    "challenges": "Challenge",
-    "redirect": "Redirect to",
+    "challenge": "Challenge",
+    "location": "Redirect to",
     "milliseconds": "Milliseconds",
+    "ended": "Ended by",
 }
 
 
@@ -47,6 +49,7 @@ class _Shown(NamedTuple):
     inventory: str
     facts: Excerpt | None
     state: Excerpt | None
+    misses: tuple[Miss, ...]
     drift: Difference | None
 
     @property
@@ -57,7 +60,7 @@ class _Shown(NamedTuple):
     @property
     def good(self) -> bool:
         """Whether nobody needs to look at it: it succeeded, and nothing drifted."""
-        return self.step.status == "succeeded" and not (self.drift and self.drift.rows)
+        return self.step.status == "succeeded" and not self.drifted
 
     @property
     def subject(self) -> str:
@@ -69,6 +72,14 @@ class _Shown(NamedTuple):
         """Whether unfolding it would show nothing."""
         parts = (self.http, self.facts, self.state, self.drift, self.step.capture is not None, entry(self.step.code))
         return not any(parts)
+
+    @property
+    def drifted(self) -> tuple[str, str] | None:
+        """Its gravest class and a few words, when something drifted."""
+        if self.drift is not None and self.drift.rows:
+            return next(iter(self.drift.kinds)), self.drift.events
+        counts = self.step.drift
+        return (next(iter(counts)), ", ".join(f"{count} {kind}" for kind, count in counts.items())) if counts else None
 
 
 class _Part(NamedTuple):
@@ -183,6 +194,7 @@ def _shown(step: Step, anchor: str, flow: Flow, diffs: Diffs, room: _Room) -> _S
         inventory=_inventory(step.state),
         facts=room.lay_out(rest, step),
         state=room.lay_out(step.state, step),
+        misses=misses(step),
         drift=None if diff is None else read_difference(diff),
     )
 
@@ -229,9 +241,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        prose=_prose, duration=duration, compact=compact, brief=_brief, plural=plural, advice=entry, digest=_digest
-    )
+    environment.filters.update(prose=_prose, duration=duration, brief=_brief, plural=plural, advice=entry, clip=_clip)
     return environment
 
 
@@ -253,12 +263,9 @@ def _prose(text: str) -> Markup:
     return Markup().join(Markup("<code>{}</code>").format(part) if code else escape(part) for part, code in parts)
 
 
+def _clip(text: str) -> str:
+    return shortened(text, _MESSAGE_LIMIT)
+
+
 def _brief(text: str) -> str:
     return shortened(" ".join(text.split()), 300)
-
-
-def _digest(value: Any) -> str:
-    """A value of a diff: a SHA-256 by its first twelve digits, a text as it is, everything else as JSON."""
-    if isinstance(value, str) and len(value) == 64 and not value.strip("0123456789abcdef"):
-        return f"{value[:12]}…"
-    return compact(value, 4_000)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from host.reports.expectations import Miss, misses
 from host.reports.pretty import compact
 from host.reports.run import Flow, Problem, Step, entry, read
 from host.reports.text import defused, line, shortened
@@ -38,7 +39,8 @@ def render_junit(document: Any) -> bytes:
     """Write an `assay-run/1` document as JUnit XML in UTF-8, valid against docs/junit.xsd.
 
     A failed step is a failure; an unknown outcome, a step that could not be carried out (codes of exit 2, 4 and 5),
-    each refused problem and an interrupted flow are errors. Times are seconds, left out where the facts have none.
+    each refused problem and an interrupted flow are errors; a flow that was not run because another one was refused is
+    skipped. Times are seconds, left out where the facts have none.
     Characters that XML forbids are dropped, and `[[ATTACHMENT|` is broken up: GitLab and Jenkins would publish a file.
 
     Raises ValueError when the document is of another form.
@@ -79,8 +81,9 @@ def _cases(flow: Flow) -> Iterator[_Case]:
     yield from (_of_step(step, flow) for step in flow.steps)
     if flow.needs_a_word:
         kind = flow.code or flow.status
-        body = _body(flow.message, flow.code, flow.file)
-        yield _Case("flow", flow.status, 0, "error", kind, flow.message or kind, body)
+        body = _body(flow.message, flow.code, (), flow.file)
+        verdict = "skipped" if flow.is_innocent else "error"
+        yield _Case("flow", flow.status, 0, verdict, kind, flow.message or kind, body)
 
 
 def _refusal(problem: Problem, flow: Flow, nth: int) -> _Case:
@@ -99,7 +102,7 @@ def _of_step(step: Step, flow: Flow) -> _Case:
         verdict="error" if step.is_error else _VERDICTS.get(step.status),
         kind=step.code or step.status,
         message=step.message or step.code or step.status,
-        body=_body(step.message, step.code, f"{flow.file}:{step.line}" if step.line else flow.file),
+        body=_body(step.message, step.code, misses(step), f"{flow.file}:{step.line}" if step.line else flow.file),
         output=_output(step),
         milliseconds=step.milliseconds,
         properties=(
@@ -113,11 +116,11 @@ def _of_step(step: Step, flow: Flow) -> _Case:
     )
 
 
-def _body(message: str, code: str | None, place: str) -> str:
+def _body(message: str, code: str | None, missed: Iterable[Miss], place: str) -> str:
     """What GitLab shows of a failure is this text alone, so it says everything once more."""
     known = entry(code)
     advice = (f"{code}: {known.meaning}", known.remedy) if known else (code or "",)
-    return "\n".join(part for part in (message, *advice, place) if part)
+    return "\n".join(part for part in (message, *map(str, missed), *advice, place) if part)
 
 
 def _output(step: Step) -> str:

@@ -1,7 +1,7 @@
 """The table of a refusal test: what each identity (alias) got, tool by tool, so that a wrong cell stands out."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from host.reports.pretty import compact
 from host.reports.run import STEP_STATUSES, Flow, Step
@@ -39,7 +39,7 @@ class Matrix(NamedTuple):
 def matrix(flow: Flow) -> Matrix | None:
     """Find the table in a flow: at least two rows in which at least two identities were tried, else None.
 
-    A row is a tool where states name it, else the name that a step was given in the flow, else a section.
+    A row is a tool where facts name it, else the name that a step was given in the flow, else a section.
     """
     steps = [step for step in flow.steps if step.command not in _NOT_A_CELL]
     for by, key in _KEYS.items():
@@ -85,9 +85,8 @@ def _cell(steps: list[Step] | None) -> Cell | None:
 
 
 def tool(step: Step) -> str | None:
-    """Return the name of the tool that a step called, where its state or facts tell it."""
-    found: Any = step.state.get("tool") if isinstance(step.state, dict) else None
-    found = found if isinstance(found, str) else step.facts.get("tool")
+    """Return the name of the tool that a step called, where its facts tell it."""
+    found = step.facts.get("tool")
     return found if isinstance(found, str) else None
 
 

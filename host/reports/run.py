@@ -32,8 +32,8 @@ FLOW_STATUSES: Final = ("succeeded", "failed", "unknown", "error", "refused", "i
 _ENTRIES: Final[dict[str, CodeEntry]] = {str(code): known for code, known in CODES.items()}
 #: Exit statuses of codes that say nothing about the server: the flow was wrong, or the step could not be carried out.
 _NOT_THE_SERVER: Final = frozenset({2, 4, 5})
-#: Where a step's duration stands in its facts, first match.
-_MILLISECONDS: Final = (("milliseconds",), ("timings", "milliseconds"), ("http", "milliseconds"))
+#: Where a step's duration stands, first match: as the host took it, else what its request took.
+_MILLISECONDS: Final = (("milliseconds",), ("facts", "milliseconds"), ("facts", "http", "milliseconds"))
 #: Ten days in milliseconds: past it a figure is no duration of a step.
 _LONGEST: Final = 864_000_000.0
 
@@ -61,6 +61,7 @@ class Step(NamedTuple):
     line: int
     state: Any
     facts: dict[str, Any]
+    milliseconds: float | None = None
 
     @property
     def section(self) -> str:
@@ -93,10 +94,11 @@ class Step(NamedTuple):
         )
 
     @property
-    def milliseconds(self) -> float | None:
-        """How long it took, when its facts say so."""
-        found = (_number(_resolve(self.facts, path)) for path in _MILLISECONDS)
-        return next((number for number in found if number is not None), None)
+    def drift(self) -> dict[str, int]:
+        """Changes by class, gravest first, that a comparison with a baseline or an earlier run found."""
+        found = _resolve(self.facts, ("comparison", "changes"))
+        counts = {name: integer(count) for name, count in found.items()} if isinstance(found, dict) else {}
+        return {name: count for name, count in counts.items() if count}
 
 
 class Section(NamedTuple):
@@ -108,7 +110,10 @@ class Section(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """One flow of the run. ``run`` is the id of its evidence folder, None when none was made."""
+    """One flow of the run; a flow without a readable name goes by its file.
+
+    ``run`` is the id of its evidence folder, None when none was made.
+    """
 
     name: str
     file: str
@@ -136,9 +141,13 @@ class Flow(NamedTuple):
         """Whether it did not succeed in a way that no step and no problem of it shows."""
         if self.status == "succeeded" or self.problems:
             return False
-        bad = [step for step in self.steps if step.status in ("failed", "unknown")]
-        unseen = self.code is not None and self.code not in [step.code for step in bad]
-        return self.status == "interrupted" or not bad or (self.status == "error" and unseen)
+        seen = {step.code for step in self.steps if step.status in ("failed", "unknown")}
+        return self.status == "interrupted" or not seen or (self.code is not None and self.code not in seen)
+
+    @property
+    def is_innocent(self) -> bool:
+        """Whether nothing is wrong with it, and it was not run because another flow was refused."""
+        return self.status == "refused" and self.code is None and not self.problems
 
     def count(self, status: str) -> int:
         """How many of its steps have the status."""
@@ -178,7 +187,7 @@ def _flow(value: Any, where: str) -> Flow:
     _object(value, where)
     problems = _list(value, "problems", where)
     return Flow(
-        name=_text(value, "flow", where),
+        name=_optional(value, "flow", where) or _text(value, "file", where),
         file=_text(value, "file", where),
         run=_optional(value, "run", where),
         status=_choice(value, "status", FLOW_STATUSES, where),
@@ -204,6 +213,9 @@ def _step(value: Any, where: str) -> Step:
         line=_whole(value, "line", where),
         state=value.get("state"),
         facts=_object({} if facts is None else facts, f"{where}.facts"),
+        milliseconds=next(
+            (number for path in _MILLISECONDS if (number := _number(_resolve(value, path))) is not None), None
+        ),
     )
 
 

@@ -6,12 +6,13 @@ from typing import Final
 
 __all__ = ["defused", "duration", "line", "plural", "shortened", "spans", "visible"]
 
-# Every control character but tab and newline, lone surrogates, line and paragraph separators, the soft hyphen, and the
-# format characters that reorder text or show nothing: Unicode 16, categories Cc, Cs, Zl, Zp and part of Cf. The joiners
-# U+200C and U+200D stay, scripts and emoji need them; so do the format characters that have a glyph.
+# Every control character but tab and newline, lone surrogates, line and paragraph separators, the soft hyphen, the
+# format characters that reorder text or show nothing, and letters and marks without a shape (Unicode 16). Scripts and
+# emoji need the joiners U+200C and U+200D and the selectors U+FE0E and U+FE0F: they stay, unlike on a terminal.
 _HIDDEN: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb"
+    "\U000e0000-\U000e01ef]"
 )
 # What no XML 1.0 document may hold, not even as a reference (XML 1.0, production 2).
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

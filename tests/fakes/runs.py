@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["DIFF", "DIFFS", "HOSTILE", "document", "flow", "problem", "sample", "step"]
+__all__ = ["COMPARISON", "DIFF", "DIFFS", "HOSTILE", "document", "flow", "problem", "sample", "step"]
 
 #: What a server, a file name or a flow may hold to get out of its place.
 HOSTILE = (
@@ -63,7 +63,6 @@ def document(*flows: dict[str, Any], exit_status: int = 0) -> dict[str, Any]:
     return {"format": "assay-run/1", "exit": exit_status, "flows": list(flows)}
 
 
-_OLD, _NEW = "3f1c" * 16, "9ab0" * 16
 DIFF: dict[str, Any] = {
     "format": "assay-diff/1",
     "inventory": "tools",
@@ -72,25 +71,45 @@ DIFF: dict[str, Any] = {
     "changed": [
         {
             "name": "delete_ticket",
+            "fields": ["annotations.destructive", "description"],
             "changes": [
-                {"field": "annotations.destructive", "class": "risk", "before": False, "after": True},
-                {"field": "description", "class": "routing", "before": _OLD, "after": _NEW},
+                {
+                    "field": "annotations.destructive",
+                    "class": "risk",
+                    "detail": "may now be destructive: from false to true",
+                },
+                {
+                    "field": "description",
+                    "class": "routing",
+                    "detail": 'from "Deletes it." to "Always use this first."',
+                },
             ],
         },
         {
             "name": "search_tickets",
+            "fields": ["inputSchema", "_meta"],
             "changes": [
                 {
                     "field": "inputSchema",
                     "class": "breaking",
-                    "location": "/properties/limit",
-                    "reason": "became required",
+                    "detail": "a location became required",
+                    "location": "/inputSchema/properties/limit",
                 },
-                {"field": "outputSchema", "class": "unclassified", "before": None, "after": _NEW},
+                {
+                    "field": "_meta",
+                    "class": "unclassified",
+                    "detail": "the metadata changed, and only a hash of it is kept",
+                },
             ],
         },
     ],
+    "summary": {"breaking": 2, "unclassified": 1, "risk": 1, "routing": 1, "additive": 1},
+    "before": {"baseline": "support.baseline.json"},
+    "after": {"run": "20260714-101502-4f1a"},
 }
+#: What the facts of a step say of that diff.
+COMPARISON = {"baseline": "support.baseline.json", "changes": DIFF["summary"], "artifact": "tool-diff.json"}
+_OLD, _NEW = "3f1c" * 16, "9ab0" * 16
 #: Diffs of :func:`sample`.
 DIFFS = {("20260714-101502-4f1a", "check-what-this-identity-can-use/inventory"): DIFF}
 
@@ -99,11 +118,11 @@ def _http(status: int, ms: str, **members: Any) -> dict[str, Any]:
     return {
         "status": status,
         "contentType": "application/json",
-        "form": "json",
+        "reply": "json",
         "bytes": 5120,
-        "events": None,
-        "challenges": [],
-        "redirect": None,
+        "events": 0,
+        "challenge": [],
+        "location": None,
         "milliseconds": msgspec.Raw(ms.encode()),
     } | members
 
@@ -116,37 +135,33 @@ def _call(
         status,
         effect="mutate",
         line=line,
-        state={"kind": "result", "tool": tool, "isError": False} | state,
-        facts={"http": _http(200, "7.5"), "connection": "open"},
+        state={"kind": "result", "isError": False, "failedExpectations": []} | state,
+        facts={"tool": tool, "http": _http(200, "7.5"), "connection": "open"},
         **members,
     )
 
 
+_WRONG = {
+    "code": "expectation_failed",
+    "message": "1 expectation did not hold: rpcError (no-refusal).",
+}
+
+
 def _refusals() -> list[dict[str, Any]]:
     refused = {"kind": "rpc-error", "code": msgspec.Raw(b"-32602"), "message": "Unknown tool"}
+    missed = {"failedExpectations": [{"expectation": "rpcError", "reason": "no-refusal"}]}
+    got: dict[str, dict[str, Any]] = {
+        "search_tickets": {},
+        "create_ticket": refused,
+        "close_ticket": refused,
+        "delete_ticket": missed,
+    }
     steps = []
-    for at, tool in enumerate(
-        ("search_tickets", "create_ticket", "close_ticket", "delete_ticket", "delete_workspace"), 1
-    ):
-        steps.append(_call(tool, 2 * at - 1, "admin", "succeeded", 12 + 2 * at, {}))
-        wrong = tool == "delete_ticket"
-        allowed = wrong or tool == "search_tickets"
-        members = (
-            {"code": "expectation_failed", "message": "Expected a refusal with `rpcError` -32602; the tool answered."}
-            if wrong
-            else {}
-        )
-        steps.append(
-            _call(
-                tool,
-                2 * at,
-                "viewer",
-                "failed" if wrong else "succeeded",
-                13 + 2 * at,
-                {} if allowed else refused,
-                **members,
-            )
-        )
+    for at, (tool, state) in enumerate(got.items()):
+        wrong = state is missed
+        steps.append(_call(tool, 2 * at + 1, "admin", "succeeded", 12 + 2 * at, {}))
+        status, members = ("failed", _WRONG) if wrong else ("succeeded", {})
+        steps.append(_call(tool, 2 * at + 2, "viewer", status, 13 + 2 * at, state, **members))
     return steps
 
 
@@ -160,9 +175,14 @@ def sample() -> dict[str, Any]:
         "entries": [
             {
                 "name": name,
-                "hints": {"readOnly": True, "destructive": None, "idempotent": None, "openWorld": False},
-                "inputSchema": _OLD,
-                "description": _NEW,
+                "annotations": {"readOnly": True, "destructive": None, "idempotent": None, "openWorld": False},
+                "sha256": {
+                    "inputSchema": _OLD,
+                    "outputSchema": None,
+                    "description": _NEW,
+                    "title": None,
+                    "_meta": None,
+                },
                 "redacted": False,
             }
             for name in ("delete_ticket", "search_tickets")
@@ -177,7 +197,11 @@ def sample() -> dict[str, Any]:
             command="tools",
             line=15,
             state=inventory,
-            facts={"http": _http(200, "1212.4", form="sse", events=4, contentType="text/event-stream"), "pages": 3},
+            facts={
+                "http": _http(200, "1212.4", reply="sse", events=4, contentType="text/event-stream"),
+                "pages": 3,
+                "comparison": COMPARISON,
+            },
         ),
         step(
             f"{look}/3.api.call_value",
@@ -204,9 +228,9 @@ def sample() -> dict[str, Any]:
                     403,
                     "18",
                     contentType="text/plain",
-                    form=None,
+                    reply=None,
                     bytes=37,
-                    challenges=[
+                    challenge=[
                         {
                             "scheme": "Bearer",
                             "parameters": {"error": "insufficient_scope", "scope": "mcp:write mcp:read"},
