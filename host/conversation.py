@@ -3,12 +3,14 @@
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from host.bindings import Bindings, bind
+from host.board import Board, Row
 from host.inbox import Progress
 from host.interruption import Interruption
 from host.origins import admitted_origins
@@ -52,6 +54,7 @@ def read_server(
     header_envs: tuple[str, ...],
     headers: tuple[str, ...],
     ca_file: str | None,
+    timeout: float | None,
     plugin: str | None,
 ) -> Server:
     """Read the options of a command that talks to one server. Raises Failed (``invalid_arguments``)."""
@@ -65,6 +68,8 @@ def read_server(
         }
     if ca_file is not None:
         configuration["caFile"] = os.path.abspath(ca_file)
+    if timeout is not None:
+        configuration["timeoutMs"] = round(timeout * 1000)
     origins = admitted_origins(url, allow_origins)
     return Server(url, origins, _pairs("--header KEY=VALUE", headers), configuration, plugin)
 
@@ -77,7 +82,7 @@ class Conversation:
         server: Server,
         environment: Mapping[str, str],
         interruption: Interruption,
-        on_progress: Callable[[Progress], None],
+        board: Board,
     ) -> None:
         executables, descriptions, failures = describe_providers([PROVIDER], server.plugin, environment)
         for failure in failures.values():
@@ -91,9 +96,12 @@ class Conversation:
         bound = bind({ALIAS: PROVIDER}, bindings, server.url, environment, descriptions)
         self._headers = server.headers
         self._private = Private(bound.private)
+        self._board = board
+        self._row: Row | None = None
         identities = Identities(server.origins, bound.configurations, bindings.names)
-        self._session = Session(executables, environment, identities, self._private, interruption, on_progress)
-        self._deadline = time.monotonic() + LIMIT_SECONDS
+        with self._shown("starting the plugin"):
+            self._session = Session(executables, environment, identities, self._private, interruption, self._progress)
+        self._deadline = time.monotonic() + LIMIT_SECONDS + server.configuration.get("timeoutMs", 0) / 1000
 
     def __enter__(self) -> Self:
         return self
@@ -110,9 +118,24 @@ class Conversation:
     def run(self, command: str, arguments: Mapping[str, str]) -> StepResult:
         """Check and run one command. Raises Failed: what is refused, ``plugin_died``."""
         provider = self._session.provider(PROVIDER)
-        provider.check(ALIAS, command, arguments, (), self._session.interrupted)
         stop = self._session.interrupted
-        return provider.run(ALIAS, command, arguments, deadline=self._deadline, stop=stop)
+        with self._shown(command):
+            provider.check(ALIAS, command, arguments, (), stop)
+            return provider.run(ALIAS, command, arguments, deadline=self._deadline, stop=stop)
+
+    @contextmanager
+    def _shown(self, what: str) -> Iterator[None]:
+        """Show on the board what is going on; nothing is printed meanwhile."""
+        self._row = self._board.add()
+        self._row.doing(what)
+        try:
+            yield
+        finally:
+            self._row.end()
+
+    def _progress(self, progress: Progress) -> None:
+        if self._row is not None:
+            self._row.progress(progress)
 
     def end_session(self, terminal: Terminal) -> None:
         """End the session; that a server does not confirm it is worth a line, and no failure."""

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from host.evidence import pretty
+from host.inert import Form
 from host.terminal import Terminal
 from protocol.failures import Code, Failed
 
-__all__ = ["STANDARD_OUTPUT", "check_place", "write_document", "write_new"]
+__all__ = ["STANDARD_OUTPUT", "append", "check_place", "write_content", "write_document", "write_new"]
 
 #: In place of a file name: standard output.
 STANDARD_OUTPUT: Final = "-"
@@ -30,10 +31,14 @@ def check_place(name: str | None) -> None:
 
 
 def write_document(name: str, document: Any, terminal: Terminal) -> None:
-    """Write a document, indented. Raises Failed (``invalid_arguments``) when the file cannot be written."""
-    content = pretty(document)
+    """Write a JSON document, indented. Raises Failed (``invalid_arguments``) when the file cannot be written."""
+    write_content(name, pretty(document), "json", terminal)
+
+
+def write_content(name: str, content: bytes, form: Form, terminal: Terminal) -> None:
+    """Write the bytes of a document, all of them or none. Raises Failed (``invalid_arguments``) when that fails."""
     if name == STANDARD_OUTPUT:
-        terminal.document(content)
+        terminal.document(content, form)
         return
     path = Path(name)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -45,6 +50,21 @@ def write_document(name: str, document: Any, terminal: Terminal) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise _refused(name, error.strerror or "the system refused") from None
+
+
+def append(name: str, content: bytes, limit: int) -> bool:
+    """Append to a file that others write as well, unless it would then have more than ``limit`` bytes.
+
+    Tells whether it was appended. Raises Failed (``invalid_arguments``) when the file cannot be written.
+    """
+    try:
+        with open(name, "ab") as file:
+            if file.tell() + len(content) > limit:
+                return False
+            file.write(content)
+    except OSError as error:
+        raise _refused(name, error.strerror or "the system refused") from None
+    return True
 
 
 def write_new(name: str, text: str, mode: int) -> bool:

@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "run": "Run flows and keep evidence.",
     "inspect": "Show what a server offers.",
     "call": "Call one tool and show the exact reply.",
+    "report": "Write reports of kept runs: JUnit, HTML, JSON, GitHub.",
     "diff": "Compare inventories of two runs.",
     "plugins": "Show the commands of each plugin.",
 }
