@@ -90,9 +90,10 @@ class Board:
         if self._ticker is not None:
             self._ticker.join(TICK_SECONDS * 10)
 
-    def add(self, name: str = "") -> Row:
-        """Show one more thing that runs; ``name`` is escaped already."""
+    def add(self, doing: str = "", *, name: str = "") -> Row:
+        """Show one more thing that runs, and what it does; both texts are escaped already."""
         row = Row(self, name)
+        row.doing(doing)
         with self._lock:
             self._rows = (*self._rows, row)
             self._show()

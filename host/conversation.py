@@ -75,7 +75,10 @@ def read_server(
 
 
 class Conversation:
-    """A plugin with one alias bound to one server. Raises Failed when it cannot be started or refuses the binding."""
+    """A plugin with one alias bound to one server, and ``spare`` more of them for fresh sessions with the same server.
+
+    Raises Failed when it cannot be started or refuses the binding.
+    """
 
     def __init__(
         self,
@@ -83,21 +86,29 @@ class Conversation:
         environment: Mapping[str, str],
         interruption: Interruption,
         board: Board,
+        *,
+        spare: int = 0,
     ) -> None:
         executables, descriptions, failures = describe_providers([PROVIDER], server.plugin, environment)
         for failure in failures.values():
             raise Failed(failure.code, failure.message, data=failure.data)
         # A server that ends sessions itself answers DELETE with 405, which is no finding here.
-        bindings = Bindings({ALIAS: (PROVIDER, {"sessionCleanup": "server-managed", **server.configuration})})
+        configuration = {"sessionCleanup": "server-managed", **server.configuration}
+        self._aliases = [ALIAS, *(f"{ALIAS}_{number}" for number in range(2, spare + 2))]
+        bindings = Bindings(dict.fromkeys(self._aliases, (PROVIDER, configuration)))
         missing = sorted(name for name in bindings.names if not environment.get(name))
         if missing:
             told = f"The environment variable {', '.join(missing)} is not set, or is empty."
             raise Failed(Code.INVALID_ARGUMENTS, told)
-        bound = bind({ALIAS: PROVIDER}, bindings, server.url, environment, descriptions)
+        providers = dict.fromkeys(self._aliases, PROVIDER)
+        bound = bind(providers, bindings, server.url, environment, descriptions)
+        self._commands = frozenset(descriptions[PROVIDER].commands)
         self._headers = server.headers
         self._private = Private(bound.private)
         self._board = board
         self._row: Row | None = None
+        self.renewals = 0
+        self.is_open = False
         identities = Identities(server.origins, bound.configurations, bindings.names)
         with self._shown("starting the plugin"):
             self._session = Session(executables, environment, identities, self._private, interruption, self._progress)
@@ -119,15 +130,34 @@ class Conversation:
         """Check and run one command. Raises Failed: what is refused, ``plugin_died``."""
         provider = self._session.provider(PROVIDER)
         stop = self._session.interrupted
+        alias = self._aliases[self.renewals]
         with self._shown(command):
-            provider.check(ALIAS, command, arguments, (), stop)
-            return provider.run(ALIAS, command, arguments, deadline=self._deadline, stop=stop)
+            provider.check(alias, command, arguments, (), stop)
+            result = provider.run(alias, command, arguments, deadline=self._deadline, stop=stop)
+        self.is_open = result.facts.get("connection") == "open"
+        return result
+
+    def offers(self, command: str) -> bool:
+        """Tell whether the plugin has a command."""
+        return command in self._commands
+
+    def renew(self) -> StepResult:
+        """Initialize a fresh session, because the one so far was closed. Raises IndexError when none is spare."""
+        self.renewals += 1
+        return self.connect()
+
+    def disconnect_all(self) -> list[StepResult]:
+        """End every session, the first one first; return how each ended."""
+        last = self.renewals
+        endings = []
+        for self.renewals in range(last + 1):
+            endings.append(self.run("disconnect", {}))
+        return endings
 
     @contextmanager
     def _shown(self, what: str) -> Iterator[None]:
         """Show on the board what is going on; nothing is printed meanwhile."""
-        self._row = self._board.add()
-        self._row.doing(what)
+        self._row = self._board.add(what)
         try:
             yield
         finally:

@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "init": "Write a first flow, settings and bindings.",
     "plan": "Check flows and list their steps; contacts no server.",
     "run": "Run flows and keep evidence.",
+    "doctor": "Tell what is true of a server, and what is wrong with it.",
     "inspect": "Show what a server offers.",
     "call": "Call one tool and show the exact reply.",
     "report": "Write reports of kept runs: JUnit, HTML, JSON, GitHub.",

@@ -70,8 +70,7 @@ class Teller:
         self.redact: Callable[[str], str] = str
         self._stage = stage
         self._quiet = stage.terminal.quiet
-        self._row = stage.board.add()
-        self._row.doing("starting")
+        self._row = stage.board.add("starting")
         self._rows: list[tuple[str, bool]] = []
         self._begun = False
 

@@ -107,8 +107,7 @@ class Runner:
         target = self._prepared.choices.target
         if options.wait is None or target is None:
             return None
-        row = self._stage.board.add()
-        row.doing("waiting for the server")
+        row = self._stage.board.add("waiting for the server")
         try:
             return await_port(target, options.wait, lambda: self._interruption.level > 0)
         finally:

@@ -38,7 +38,7 @@ def plain(text: str) -> str:
 def test_a_row_says_what_runs_how_far_it_is_and_for_how_long() -> None:
     screen = Screen()
     with Board(screen) as board:
-        row = board.add("A flow")
+        row = board.add(name="A flow")
         row.doing("look/list")
         for done, unit in ((1, "pages"), (100, "items"), (2, "pages")):
             row.progress(Progress(done, 3 if unit == "pages" else None, unit))
