@@ -89,6 +89,7 @@ RIM: dict[str, str] = {
     "host/child.py": "a plugin process: its pipes, threads, group and end",
     "host/__main__.py": "the process of `python -m host`: its exit",
     "host/conversation.py": "one server without a flow: its clock, arguments from a file",
+    "host/doctor/examination.py": "the time that certificates are compared with",
     "host/documents.py": "the files that a user asks for",
     "host/discovery.py": "the folders of flows that a command line names",
     "host/outputs.py": "where reports go: paths",

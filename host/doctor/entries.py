@@ -66,7 +66,7 @@ REASONS: Final = {
     ),
     "properties-not-an-object": Reason("problem", "whose `properties` are no object", _SCHEMA_HELP),
     "required-malformed": Reason("problem", "whose `required` is no list of names", _SCHEMA_HELP),
-    "required-unknown": Reason("warning", "that requires what its properties do not have", _SCHEMA_HELP),
+    "required-unknown": Reason("warning", "requiring what is not among the properties", _SCHEMA_HELP),
     "refers-outside": Reason(
         "warning", "whose schema refers to another document", "Put it in: clients do not fetch it."
     ),
@@ -75,7 +75,7 @@ REASONS: Final = {
     ),
     "hint-not-a-boolean": Reason("problem", "with a hint that is neither true nor false", "Hints are booleans."),
     "read-only-and-destructive": Reason(
-        "problem", "that is read-only and destructive at once", "One of both is wrong; clients ask, or do not, by them."
+        "problem", "read-only and destructive at once", "One of both is wrong; clients ask, or do not, by them."
     ),
 }
 
