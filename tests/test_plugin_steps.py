@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from protocol.failures import Failed
+from protocol.values.document import parse
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Refusal, Request
 from tests.fakes.plugin_bench import Bench, bench
 
@@ -716,3 +717,13 @@ def test_two_aliases_are_two_sessions() -> None:
         finally:
             for connection in plugin.inspector.live():
                 connection.end()
+
+
+def test_no_result_repeats_a_name_whatever_names_of_a_server_redact_alike() -> None:
+    token = "token-0123456789"
+    twins = {token: 1, f"{token}\x07": 2, "[redacted]": 3}
+    answers = {"tools/call": Refusal(-32000, "no", twins), "tools/list": {"tools": [{**TOOLS[0], "_meta": twins}]}}
+    with HttpServer(McpScript(on=answers)) as server, bench(server, bearerToken=token, keepText=True) as plugin:
+        documents = [parse(plugin.raw("api", "tools")), parse(plugin.raw("api", "call", tool="b_tool"))]
+    assert [document.repeated for document in documents] == [(), ()]
+    assert set(documents[1].value["facts"]["refusal"]["data"]) == {"[redacted]", "[redacted] (2)", "[redacted] (3)"}
