@@ -654,6 +654,16 @@ def test_a_step_that_is_cancelled_before_it_sent_anything_failed() -> None:
         assert plugin.outcome("tools") == SUCCEEDED_OPEN
 
 
+def test_a_step_that_is_cancelled_just_before_it_connects_leaves_no_connection_behind() -> None:
+    with HttpServer(McpScript()) as server, bench(server) as plugin:
+        answers = iter([False, True])
+        params = {"alias": "api", "command": "connect", "arguments": {}}
+        cancelled = json.loads(plugin.inspector.run(params, 1, lambda: next(answers)))
+        assert (cancelled["code"], cancelled["facts"]) == ("cancelled", {"connection": "none"})
+        assert (plugin.inspector.live(), server.requests) == ([], [])
+        assert plugin.outcome("tools") == SUCCEEDED_OPEN
+
+
 def test_a_cancelled_call_is_unknown_and_the_server_is_told() -> None:
     with HttpServer(McpScript(on={"tools/call": lambda request, peer: peer.hold()})) as server, bench(server) as plugin:
         plugin.run("connect")
