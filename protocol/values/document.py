@@ -161,7 +161,9 @@ def encode(value: Any) -> bytes:
     """Write a value as compact JSON in UTF-8; a ``msgspec.Raw`` goes out as it is spelled.
 
     Names are unique in what is written, so that it is strict JSON to whoever reads it: of :class:`Members` of one name
-    the second is `name (2)`. Raises ValueError when a string holds a lone surrogate, TypeError for what is not a JSON value.
+    the second is `name (2)`.
+
+    Raises ValueError when a string holds a lone surrogate, TypeError for what is not a JSON value.
     """
     return msgspec.json.encode(value, enc_hook=_pairs)
 
