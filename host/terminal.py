@@ -62,8 +62,8 @@ class Terminal:
     """Standard output for results and standard error for progress and problems, each written to by one method.
 
     Callers escape what is not theirs with :func:`line` or :func:`block`. Colour only where the stream is a terminal and
-    NO_COLOR is unset. A reader that closes the stream early (`| head`) is no failure: the rest is dropped. So it is when
-    a stream cannot be written to (a full disk), which stops nothing that is under way: :meth:`close` tells it.
+    NO_COLOR is unset. A reader that closes the stream early (`| head`) is no failure: the rest is dropped. So it is
+    when a stream cannot be written to (a full disk), which stops nothing that is under way: :meth:`close` tells it.
     """
 
     #: Why standard output did not take something, whichever terminal wrote it.
