@@ -32,10 +32,10 @@ def find_side(text: str, root: Path) -> Side:
         text, alias = found[1], found[2]
     origin, entries = _read(text, root)
     if alias is not None:
-        known = sorted({entry.alias for entry in entries})
+        known = ", ".join(sorted({entry.alias for entry in entries})) or "none"
         entries = tuple(entry for entry in entries if entry.alias == alias)
         if not entries:
-            told = f"`{alias}` read no inventory to its end in {_named(origin)}; aliases that did: {', '.join(known)}."
+            told = f"`{alias}` read no inventory to its end in {_named(origin)}; aliases that did: {known}."
             raise Failed(Code.INVALID_ARGUMENTS, told)
     if not entries:
         raise Failed(Code.INVALID_ARGUMENTS, f"No inventory was read to its end in {_named(origin)}.")
