@@ -52,5 +52,5 @@ def _replacement(result: StepResult, message: str, reason: str) -> StepResult:
         code=result.code if unknown else str(Code.EVIDENCE_TOO_LARGE),
         message=message if unknown else f"{reason} Ask for less in one step.",
         effect=result.effect,
-        facts={"connection": result.facts["connection"]},
+        facts={name: result.facts[name] for name in ("connection",) if name in result.facts},
     )
