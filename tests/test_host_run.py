@@ -529,6 +529,16 @@ def test_a_bound_value_that_the_plugin_lets_through_is_a_leak(assay: Command) ->
     assert assay.document("f.md")["exit"] == 5
 
 
+def test_a_value_that_only_the_record_holds_leaves_a_tombstone_in_its_place(assay: Command) -> None:
+    # a server that names its session like a format of ours gains nothing but this
+    assay.behave(commands={"disconnect": [[{"learn": ["assay-evidence/1"]}, {"result": {}}]]})
+    document = assay.document("f.md")
+    assert (document["exit"], document["flows"][0]["code"]) == (5, "evidence_leak")
+    assert {step["code"] for step in document["flows"][0]["steps"]} == {"evidence_leak"}
+    assert assay.kept()["run.json"]["format"] == "assay-tombstone/1"
+    assert assay("diff", "latest", "latest").exit == 2
+
+
 # The plugin's death
 
 

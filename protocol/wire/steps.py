@@ -78,10 +78,10 @@ class StepResult(msgspec.Struct, kw_only=True):
         if not (capture is None or isinstance(capture, str)):
             raise ValueError("`capture` must be a string")
         return cls(
-            status=status,
+            status=value["status"],
             code=code,
             message=value["message"],
-            effect=effect,
+            effect=value["effect"],
             state=value.get("state"),
             facts=value.get("facts", {}),
             capture=capture,
