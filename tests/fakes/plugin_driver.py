@@ -16,11 +16,14 @@ PATIENCE = 20.0
 
 
 class PluginDriver:
-    """One plugin process. ``seen`` collects every byte it wrote, ``notifications`` what it told unasked."""
+    """One plugin process. ``seen`` collects every byte it wrote, ``notifications`` what it told unasked.
 
-    def __init__(self, *arguments: str, environment: dict[str, str] | None = None) -> None:
+    ``module`` is what is run: the MCP plugin, or another one on the same wire.
+    """
+
+    def __init__(self, *arguments: str, environment: dict[str, str] | None = None, module: str = "plugin") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "plugin", *arguments],
+            [sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
