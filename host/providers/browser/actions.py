@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from playwright.async_api import Error, Locator, Page
+from playwright.async_api import Error, Locator, Page, Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from host.providers.browser.binding import Binding
@@ -18,8 +18,10 @@ from protocol.failures import Code, Failed
 from protocol.values.redaction import Redactor
 from protocol.wire.steps import Artifact
 
-__all__ = ["ACTIONS", "Act"]
+__all__ = ["ACTIONS", "SETTLE_SECONDS", "Act", "navigate"]
 
+#: Seconds in which a page begins to go where it wants to, after a click or once it is there.
+SETTLE_SECONDS: Final = 0.05
 #: Seconds that an optional element gets to appear: a banner comes with its page or not at all.
 OPTIONAL_SECONDS: Final = 2.0
 #: Seconds between two looks at a text.
@@ -86,13 +88,43 @@ class Act:
 
 async def open_page(act: Act) -> Outcome:
     """Navigate, until the document is there; what it loads beside itself is not waited for."""
-    response = await act.page.goto(act.values["url"], wait_until="domcontentloaded", timeout=act.milliseconds)
-    status = response.status if response is not None else None
+    statuses: list[int] = []
+
+    def answered(response: Response) -> None:
+        if response.request.is_navigation_request() and response.frame == act.page.main_frame:
+            statuses.append(response.status)
+
+    act.page.on("response", answered)
+    try:
+        await navigate(act)
+    except Error:
+        # Chromium takes a refusal without a body for an error of the network.
+        if not statuses or statuses[-1] < REFUSED:
+            raise
+    finally:
+        act.page.remove_listener("response", answered)
+    status = statuses[-1] if statuses else None
     facts = {} if status is None else {"http": {"status": status}}
     state = {"kind": "page", "status": status}
     if status is not None and status >= REFUSED:
         return Outcome(f"The page answered HTTP {status}.", "failed", Code.HTTP_STATUS, state, facts)
     return Outcome("The page is open.", state=state, facts=facts)
+
+
+async def navigate(act: Act) -> None:
+    """Go to the act's `url`, unless the page is refused something on the way: then nothing more comes of it."""
+    going = asyncio.ensure_future(
+        act.page.goto(act.values["url"], wait_until="domcontentloaded", timeout=act.milliseconds)
+    )
+    refused = asyncio.ensure_future(act.tab.guard.refused())
+    try:
+        await asyncio.wait((going, refused), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((going,), timeout=SETTLE_SECONDS)
+        if going.done():
+            going.result()
+    finally:
+        refused.cancel()
+        going.cancel()
 
 
 async def click(act: Act) -> Outcome:

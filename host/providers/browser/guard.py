@@ -35,6 +35,7 @@ class Guard:
         self._session: CDPSession | None = None
         self._frame = ""
         self._blocked: list[Blocked] = []
+        self._refused = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -52,7 +53,16 @@ class Guard:
         """Return what was refused since the last call, each once."""
         blocked = list(dict.fromkeys(self._blocked))
         self._blocked.clear()
+        self._refused.clear()
         return blocked
+
+    async def refused(self) -> None:
+        """Wait until something is refused that was not taken yet."""
+        await self._refused.wait()
+
+    def _refuse(self, url: str, *, window: bool) -> None:
+        self._blocked.append(Blocked(place(url), window))
+        self._refused.set()
 
     async def _route(self, route: Route) -> None:
         request = route.request
@@ -60,7 +70,7 @@ class Guard:
             if self._is_ours(route):
                 await route.continue_()
             else:
-                self._blocked.append(Blocked(place(request.url), True))
+                self._refuse(request.url, window=True)
                 await route.abort("blockedbyclient")
 
     def _is_ours(self, route: Route) -> bool:
@@ -74,7 +84,7 @@ class Guard:
         url, identity = event["request"]["url"], {"requestId": event["requestId"]}
         with contextlib.suppress(Error):
             if event.get("frameId") == self._frame and not self.admission.admits(url):
-                self._blocked.append(Blocked(place(url), False))
+                self._refuse(url, window=False)
                 await session.send("Fetch.failRequest", identity | {"errorReason": "Aborted"})
             else:
                 await session.send("Fetch.continueRequest", identity)
@@ -83,7 +93,7 @@ class Guard:
         """Leave a page at once that should never have come up; that it did is told all the same."""
         web = frame.url.startswith(("http:", "https:"))
         if frame == self._page.main_frame and web and not self.admission.admits(frame.url):
-            self._blocked.append(Blocked(place(frame.url), False))
+            self._refuse(frame.url, window=False)
             self._soon(_leave(self._page))
 
     def _soon(self, work: Any) -> None:

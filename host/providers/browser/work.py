@@ -7,7 +7,7 @@ from typing import Final
 from playwright.async_api import Error
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from host.providers.browser.actions import ACTIONS, Act
+from host.providers.browser.actions import ACTIONS, SETTLE_SECONDS, Act, navigate
 from host.providers.browser.admission import Admission
 from host.providers.browser.binding import Binding
 from host.providers.browser.chromium import Chromium
@@ -24,9 +24,8 @@ __all__ = ["Work"]
 
 #: Seconds that Playwright gets to notice a deadline by itself, before what it is in is broken off.
 SLACK_SECONDS: Final = 1.0
-#: Commands after which a page may want to go somewhere, and the seconds in which it begins to.
-_LEAVING: Final = frozenset({"click", "press"})
-SETTLE_SECONDS: Final = 0.05
+#: Commands after which a page may want to go somewhere.
+_LEAVING: Final = frozenset({"open", "click", "press"})
 
 
 class Work:
@@ -149,5 +148,5 @@ class Work:
 
 
 async def _show(act: Act) -> Outcome:
-    await act.page.goto(act.values["url"], wait_until="domcontentloaded", timeout=act.milliseconds)
+    await navigate(act)
     return Outcome("The consent page is open.")
