@@ -77,6 +77,8 @@ class StepResult(msgspec.Struct, kw_only=True):
             raise ValueError("a step result has a `code` exactly when it did not succeed")
         if not (capture is None or isinstance(capture, str)):
             raise ValueError("`capture` must be a string")
+        if not isinstance(value.get("artifacts", []), list):
+            raise ValueError("`artifacts` must be an array")
         return cls(
             status=value["status"],
             code=code,
