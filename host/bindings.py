@@ -162,8 +162,9 @@ def _required(target: str | None, alias: str) -> str:
     return target
 
 
-def stand_in(binding: Binding, description: Description | None) -> Binding:
+def stand_in(binding: Binding, descriptions: Mapping[str, Description]) -> Binding:
     """Return a binding for a plan that knows nothing of it: required fields hold the first example of their schema."""
+    description = descriptions.get(binding.provider)
     schema: Mapping[str, Any] = description.configuration if description else {}
     fields = schema.get("properties", {})
     examples = {name: fields[name].get("examples") for name in schema.get("required", []) if name in fields}

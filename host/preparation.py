@@ -244,9 +244,8 @@ class _Binder:
                 unresolved.append(failed.failure.message)
                 entry = None
                 bound = bind({alias: provider}, None, target, self._environment, self._descriptions)
-            found[alias] = bound.bindings[alias]
-            if entry is None:
-                found[alias] = stand_in(found[alias], self._descriptions.get(provider))
+            binding = bound.bindings[alias]
+            found[alias] = binding if entry else stand_in(binding, self._descriptions)
         return Bound(found), tuple(unresolved)
 
 

@@ -62,6 +62,7 @@ class Work:
             self._private.add(alias)
             tab = await self._tab(alias, create=True)
             tab.private = True
+            tab.guard.take()
             tab.guard.admission.begin(url)
             act = Act(tab, {"url": url}, binding, self._context.redactor)
             outcome = await self._bounded(act, _show, "observe", leaving=False)
