@@ -6,13 +6,13 @@ from plugin.checks.inventory import InventoryFailure, Listing, compare_inventory
 from plugin.opening import require_connection
 from plugin.step import Step, Verdict
 from protocol.failures import Code
-from protocol.mcp.inventories import KINDS, record
+from protocol.mcp.inventories import KINDS, Kind, record
 from protocol.mcp.paging import Inventory, Limits
 from protocol.values.document import canonical
 from protocol.values.redaction import Redactor
 from protocol.wire.steps import Artifact, StepResult
 
-__all__ = ["CATALOG", "tools"]
+__all__ = ["CATALOG", "prompts", "resource_templates", "resources", "tools"]
 
 #: Name of the artifact that holds redacted entries where the binding says `keepText`.
 CATALOG = "catalog.json"
@@ -20,10 +20,29 @@ CATALOG = "catalog.json"
 
 def tools(step: Step) -> StepResult:
     """List every tool."""
+    return _list(step, KINDS["tools"])
+
+
+def resources(step: Step) -> StepResult:
+    """List every resource."""
+    return _list(step, KINDS["resources"])
+
+
+def resource_templates(step: Step) -> StepResult:
+    """List every resource template."""
+    return _list(step, KINDS["resource_templates"])
+
+
+def prompts(step: Step) -> StepResult:
+    """List every prompt."""
+    return _list(step, KINDS["prompts"])
+
+
+def _list(step: Step, kind: Kind) -> StepResult:
     connection = require_connection(step)
     binding = step.alias.binding
     limits = Limits(binding.max_pages, binding.max_items, binding.max_response_bytes)
-    inventory = connection.read(KINDS["tools"], limits, step.progress)
+    inventory = connection.read(kind, limits, step.progress)
     step.facts |= {"pages": len(inventory.pages), "http": step.http(inventory.outcome)}
     if inventory.refusal is not None:
         step.facts["refusal"] = step.refusal(inventory.refusal)
