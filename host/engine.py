@@ -131,7 +131,7 @@ class _Engine:
             folder=str(evidence.folder),
             status=conclusion.status,
             code=conclusion.code,
-            message=conclusion.message,
+            message=self._session.private.text(conclusion.message),
             steps=outcomes,
             exit=conclusion.exit,
         )

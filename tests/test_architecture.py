@@ -205,7 +205,7 @@ def test_the_folder_packaging_is_no_package_and_shadows_nothing() -> None:
     assert not (ROOT / "packaging" / "__init__.py").exists()
     found = importlib.import_module("packaging").__file__
     assert found is not None
-    assert not Path(found).is_relative_to(ROOT)
+    assert not Path(found).is_relative_to(ROOT / "packaging")
 
 
 def test_test_folders_are_no_packages() -> None:

@@ -20,7 +20,7 @@ __all__ = ["INVENTORIES", "Seen", "inspect", "look"]
 
 #: The inventories that are read, by the commands that read them.
 INVENTORIES: Final = ("tools",)
-#: Hints of a tool as words: hint -> what true and false are called.
+#: Hints of a tool as words: hint -> what true and false are called. A hint that is missing is not mentioned.
 _HINTS: Final = {
     "readOnlyHint": ("read-only", "writes"),
     "destructiveHint": ("destructive", "not destructive"),
@@ -91,9 +91,7 @@ def _inspect(server: Server, as_json: bool, terminal: Terminal, interruption: In
         else:
             _show(terminal, seen)
         for step in (seen.connection, *seen.inventories.values()):
-            if step.status != "succeeded":
-                told = line(conversation.text(step.message))
-                terminal.problem(f"{step.status}: {told} [{line(step.code or '')}]")
+            conversation.tell(terminal, step)
     return seen.exit
 
 

@@ -25,8 +25,8 @@ class Artifact(msgspec.Struct, frozen=True):
 class StepResult(msgspec.Struct, kw_only=True):
     """One step's outcome. A step that fails is a result; JSON-RPC errors are for requests that the host got wrong.
 
-    ``state`` is what two runs are compared by; ``facts`` is what happened (``http``, timings, ``connection``, the sign-in
-    record); ``display`` is redacted and for the terminal only. A host never writes ``display`` to disk.
+    ``state`` is what two runs are compared by; ``facts`` is what happened (``http``, timings, ``connection``, the
+    sign-in record); ``display`` is redacted and for the terminal only. A host never writes ``display`` to disk.
     """
 
     status: Status
@@ -55,10 +55,10 @@ class StepResult(msgspec.Struct, kw_only=True):
         if not (capture is None or isinstance(capture, str)):
             raise ValueError("`capture` must be a string")
         return cls(
-            status=status,
+            status=value["status"],
             code=code,
             message=value["message"],
-            effect=effect,
+            effect=value["effect"],
             state=value.get("state"),
             facts=value.get("facts", {}),
             capture=capture,

@@ -1,6 +1,6 @@
 """A plugin that behaves, or misbehaves, as its behaviour says: the host's opposite in tests. Standard library only.
 
-`plugin_process.py --behaviour FILE [--describe]`. The behaviour is JSON: {"commands": {"api.tools" or "tools": [turn,
+`plugin_process.py --behaviour FILE`. The behaviour is JSON: {"commands": {"api.tools" or "tools": [turn,
 …]}, "check": {…}, "initialize": [op, …], "shutdown": [op, …], "log": FILE, "describe": {…}}. Each run of a command
 takes its next turn, the last one again and again; a turn is a list of operations (see OPERATIONS), and a command
 without turns succeeds.
@@ -15,11 +15,15 @@ import threading
 import time
 from pathlib import Path
 
-TEXT = {"type": "string"}
-OBJECT = {"type": "string", "contentMediaType": "application/json", "contentSchema": {"type": "object"}}
-PLACE = {"path": TEXT, "tokenFile": TEXT}
+TEXT: dict[str, object] = {"type": "string"}
+OBJECT: dict[str, object] = {
+    "type": "string",
+    "contentMediaType": "application/json",
+    "contentSchema": {"type": "object"},
+}
+PLACE: dict[str, dict[str, object]] = {"path": TEXT, "tokenFile": TEXT}
 EFFECTS = {"connect": "observe", "tools": "observe", "call": "mutate", "call_value": "mutate", "disconnect": "mutate"}
-ARGUMENTS = {
+ARGUMENTS: dict[str, tuple[dict[str, dict[str, object]], list[str]]] = {
     "connect": ({"headers": OBJECT, "expect": OBJECT, **PLACE}, []),
     "tools": ({"expect": OBJECT, **PLACE}, []),
     "call": ({"tool": TEXT, "arguments": OBJECT, "expect": OBJECT, **PLACE}, ["tool"]),
@@ -49,7 +53,7 @@ def description(provider):
                 "capture": name == "call_value",
                 "arguments": {
                     "type": "object",
-                    "properties": {key: {"description": key, **schema} for key, schema in properties.items()},
+                    "properties": {key: {**schema, "description": key} for key, schema in properties.items()},
                     "required": required,
                     "additionalProperties": False,
                 },
@@ -237,9 +241,6 @@ OPERATIONS = {
 
 def main():
     behaviour = json.loads(Path(sys.argv[2]).read_text())
-    if "--describe" in sys.argv:
-        print(json.dumps(description(behaviour.get("provider", "MCP")) | behaviour.get("describe", {})))
-        return
     if behaviour.get("ignore_sigterm"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     Plugin(behaviour).serve()
