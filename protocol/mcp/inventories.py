@@ -42,8 +42,8 @@ def record(kind: Kind, entry: dict[str, Any] | Members, redacted: bool) -> dict[
 
     Hashes are over the redacted form, null for what is absent. A tool: ``name``, ``annotations`` (a hint that is
     missing or no boolean is null), ``sha256`` of its schemas and texts, ``shape`` (see :mod:`protocol.mcp.shapes`). A
-    resource or template: ``uri`` or ``uriTemplate``, and ``sha256`` of what else it says but for its size and time, which
-    change with the content. A prompt: ``name``, ``sha256`` of its texts, ``arguments`` by name. Each has ``redacted``.
+    resource or template: ``uri`` or ``uriTemplate``, and ``sha256`` of what else it says; not of its size and time, for
+    they change with the content. A prompt: ``name``, ``sha256`` of its texts, ``arguments``. Each has ``redacted``.
     """
     members = _members(entry)
     return {kind.key: _name(members, kind.key), **kind.record(members), "redacted": redacted}
@@ -83,19 +83,42 @@ def _tool_fault(entry: Any) -> str | None:
 def _tool_record(entry: dict[str, Any]) -> dict[str, Any]:
     annotations = entry.get("annotations")
     hints = annotations if isinstance(annotations, dict) else {}
-    schemas: dict[str, Any] = {name: entry[name] for name in ("inputSchema", "outputSchema") if name in entry}
+    hashes: dict[str, str] = {name: digest(entry[name]) for name in _SCHEMAS if name in entry}
     return {
         "annotations": {name: _hint(hints.get(member)) for name, member in HINTS.items()},
         "sha256": {
-            "inputSchema": _digest(entry.get("inputSchema")),
-            "outputSchema": _digest(entry.get("outputSchema")),
+            "inputSchema": hashes.get("inputSchema"),
+            "outputSchema": hashes.get("outputSchema") if entry.get("outputSchema") is not None else None,
             "description": _digest(entry.get("description")),
             # Until 2025-03-26 a title stood among the annotations only; it is shown the same way.
             "title": _digest(entry.get("title", hints.get("title"))),
             "_meta": _digest(entry.get("_meta")),
         },
-        "shape": shape(schemas),
+        "shape": _SHAPES.of(entry, hashes),
     }
+
+
+_SCHEMAS: Final = ("inputSchema", "outputSchema")
+
+
+class _Shapes:
+    """The shapes of tools by the hashes of their schemas. Many servers generate tools whose schemas are the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[tuple[str, str], ...], dict[str, dict[str, Any]] | None] = {}
+
+    def of(self, entry: dict[str, Any], hashes: dict[str, str]) -> dict[str, dict[str, Any]] | None:
+        key = tuple(hashes.items())
+        if key not in self._known:
+            if len(self._known) >= _SHAPES_LIMIT:
+                self._known.clear()
+            self._known[key] = shape({name: entry[name] for name in hashes})
+        return self._known[key]
+
+
+#: Shapes that are remembered: at most 512 locations each, so some ten megabytes.
+_SHAPES_LIMIT: Final = 256
+_SHAPES: Final = _Shapes()
 
 
 def _hint(value: Any) -> bool | None:
