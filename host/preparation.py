@@ -16,7 +16,7 @@ from host.inputs import read_inputs, require_taken
 from host.origins import admitted_origins
 from host.outcome import ERROR_EXIT, REFUSED_EXIT, FlowOutcome, exit_of_code
 from host.problems import Problem, render
-from host.reading import FLOW_LIMIT, Draft, check_flow, parse_flow
+from host.reading import FLOW_LIMIT, PROVIDERS, Draft, check_flow, parse_flow
 from host.settings import Choices, choose, read_settings
 from host.terminal import standard_input
 from protocol.failures import Code, Failed, Failure
@@ -125,20 +125,23 @@ def refuse(
     *,
     redact: Callable[[str], str] = str,
 ) -> FlowOutcome:
-    """Return the outcome of a flow that is not run: for problems in it, or for a failure around it."""
+    """Return the outcome of a flow that is not run: for problems in it, or for a failure around it.
+
+    ``redact`` sees every text of it, its name and its file's included.
+    """
     status = exit_of_code(failure.code) if failure else REFUSED_EXIT
     told = failure.message if failure else _count(problems)
     diagnostics = (failure.data or {}).get("diagnostics") if failure else None
     return FlowOutcome(
-        flow=flow,
-        file=file,
+        flow=flow and redact(flow),
+        file=redact(file),
         run=None,
         folder=None,
         status="error" if status >= ERROR_EXIT else "refused",
         code=str(failure.code) if failure else None,
         message=redact(told),
         problems=tuple(each._replace(message=redact(each.message), help=redact(each.help)) for each in problems),
-        shown=render(file, text, problems, redact=redact) if problems else "",
+        shown=render(redact(file), text, problems, redact=redact) if problems else "",
         exit=status if status >= ERROR_EXIT else REFUSED_EXIT,
         notes=(f"its last words: {redact(diagnostics)}",) if diagnostics else (),
     )
@@ -313,7 +316,9 @@ def _job(
     failures: Mapping[str, Failure],
 ) -> Job | FlowOutcome:
     reading = check_flow(draft, descriptions, given, planning=binder.planning)
-    failure = next((failures[name] for name in ("bindings", *draft.providers.values()) if name in failures), None)
+    # That a flow names a provider which nobody knows is a problem of the flow, and told with its place.
+    known = [provider for provider in draft.providers.values() if provider in PROVIDERS]
+    failure = next((failures[name] for name in ("bindings", *known) if name in failures), None)
     if reading.flow is None or failure is not None:
         exposed = exposed_text(reading.text, binder.private)
         problems = sorted((*reading.problems, *exposed), key=lambda problem: problem[:2])
@@ -323,12 +328,14 @@ def _job(
     try:
         bound, unresolved = binder.bind(flow.providers)
     except Failed as failed:
-        return refuse(flow.name, flow.file, flow.text, (), failed.failure)
-    private = [value for values in bound.private.values() for value in values]
+        return refuse(flow.name, flow.file, flow.text, (), failed.failure, redact=binder.redact)
+    # The whole file's: evidence of one flow must not hold the secrets of another.
+    private = [*binder.private, *(value for values in bound.private.values() for value in values)]
     exposed = (*exposed_text(flow.text, private), *exposed_inputs(flow.values, private))
     if exposed:
         told = "The flow holds a private value of a binding; it would be kept as evidence."
-        return refuse(flow.name, flow.file, flow.text, exposed, Failure(Code.PRIVATE_OPERAND, told))
+        failure = Failure(Code.PRIVATE_OPERAND, told)
+        return refuse(flow.name, flow.file, flow.text, exposed, failure, redact=binder.redact)
     return Job(flow, path, _recorded(path, folder), bound, unresolved)
 
 

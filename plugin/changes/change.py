@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from protocol.values.document import canonical
 from protocol.values.pointer import MISSING
 
-__all__ = ["Change", "Class", "Entry", "hashes_are_kept", "metadata", "numbered", "redaction", "texts"]
+__all__ = ["Change", "Class", "Entry", "hashes_are_kept", "members_are", "metadata", "numbered", "redaction", "texts"]
 
 #: Characters of a text that a change shows on either side. Entries of a catalog are redacted already.
 TEXT_LIMIT: Final = 1_000
@@ -38,7 +38,12 @@ class Change(NamedTuple):
 
 def hashes_are_kept(record: Any) -> bool:
     """Tell whether a record holds an object of hashes, which every kind compares."""
-    return isinstance(record, dict) and isinstance(record.get("sha256"), dict)
+    return isinstance(record, dict) and members_are(record.get("sha256"), str)
+
+
+def members_are(members: Any, kind: type) -> bool:
+    """Tell whether a value is an object whose members are of one kind, or null."""
+    return isinstance(members, dict) and all(value is None or isinstance(value, kind) for value in members.values())
 
 
 def numbered(entries: Iterable[Entry], key: str) -> dict[tuple[str, int], Entry]:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from plugin.changes.change import Change, Class, Entry, hashes_are_kept, metadata, redaction, texts
+from plugin.changes.change import Change, Class, Entry, hashes_are_kept, members_are, metadata, redaction, texts
 from protocol.mcp.shapes import HASH_DIGITS, differences, locations, shape
 
 __all__ = ["compare", "is_record"]
@@ -36,7 +36,7 @@ _SCHEMAS: Final = ("inputSchema", "outputSchema")
 
 def is_record(record: Any) -> bool:
     """Tell whether a value is the record of a tool, its name apart."""
-    return hashes_are_kept(record) and isinstance(record.get("annotations"), dict) and _is_shape(record.get("shape"))
+    return hashes_are_kept(record) and members_are(record.get("annotations"), bool) and _is_shape(record.get("shape"))
 
 
 def _is_shape(shape: Any) -> bool:

@@ -20,13 +20,18 @@ class Findings(NamedTuple):
     @property
     def message(self) -> str:
         """The failures in one sentence, for people."""
-        parts = [f"{_place(failure)} ({failure['reason']})" for failure in self.failures]
+        parts = [f"{self._place(failure)} ({failure['reason']})" for failure in self.failures]
         noun = "expectation" if len(parts) == 1 else "expectations"
         return f"{len(parts)} {noun} failed: {', '.join(parts)}."
 
-
-def _place(failure: dict[str, Any]) -> str:
-    return f"{failure['expectation']}[{failure['index']}]" if "index" in failure else str(failure["expectation"])
+    def _place(self, failure: dict[str, Any]) -> str:
+        if "index" not in failure:
+            return str(failure["expectation"])
+        place = f"{failure['expectation']}[{failure['index']}]"
+        if failure["expectation"] != "json":
+            return place
+        assertion = self.assertions[failure["index"]]
+        return f'{place} {assertion["operator"]} "{assertion["pointer"]}"'
 
 
 def compare_reply(expect: Expect, observation: Observation, is_private: Callable[[str], bool]) -> Findings:

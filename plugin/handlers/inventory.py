@@ -97,7 +97,7 @@ def _order(names: list[str], records: list[dict[str, Any]]) -> list[int]:
 
 
 def _without_shapes(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave the shapes out where they would take the state past its limit: the hashes still tell that a tool changed."""
+    """Leave the shapes out where they would take the state past its limit: hashes still tell that a tool changed."""
     shapes = [record["shape"] for record in records if record.get("shape")]
     if sum(map(len, shapes)) < _FEW_LOCATIONS or len(encode(records)) <= STATE_ROOM:
         return records
