@@ -144,6 +144,19 @@ def test_other_token_file_names_are_refused(name: str) -> None:
     assert (code, where) == (Code.INVALID_ARGUMENTS, "tokenFile")
 
 
+def test_text_arguments_are_bounded() -> None:
+    for command, name, limit in (
+        ("call", "tool", 1024),
+        ("servers", "tool", 1024),
+        ("get_prompt", "name", 1024),
+        ("read_resource", "uri", 8192),
+    ):
+        assert check(command, {name: "a" * limit}) == {name: "a" * limit}
+        for text in ("", "a" * (limit + 1)):
+            found = refusal(command, {name: text})
+            assert found == (Code.INVALID_ARGUMENTS, name, f"`{name}` has 1 to {limit} characters.")
+
+
 @pytest.mark.parametrize("tool", ["", "a" * 1025])
 def test_a_tool_has_a_name(tool: str) -> None:
     assert refusal("call", {"tool": tool})[:2] == (Code.INVALID_ARGUMENTS, "tool")
