@@ -3,7 +3,7 @@
 from typing import Any
 
 from plugin.alias import Alias
-from plugin.binding import authorization, join
+from plugin.binding import authorization, join, url_secrets
 from plugin.certificates import read_authorities
 from plugin.identity import NAME, VERSION
 from plugin.step import Step
@@ -64,7 +64,8 @@ def _prepare(alias: Alias, context: Context) -> Connection:
     binding = alias.binding
     url = join(binding.endpoint, alias.path)
     if url != binding.endpoint:
-        context.learn(url)
+        known = url_secrets(binding.endpoint)
+        context.learn(*(value for value in url_secrets(url) if value not in known))
     if not is_admitted(url, context.origins):
         text = f"The origin {origin(url)} is not admitted. Make it the target, or add `--allow-origin {origin(url)}`."
         raise Failed(Code.ORIGIN_NOT_ADMITTED, text)

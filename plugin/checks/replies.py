@@ -1,4 +1,4 @@
-"""Compares the answer to a call with its `expect`: evaluates every key, and shows neither operands nor targets."""
+"""Compares the answer to a request with its `expect`: evaluates every key, and shows neither operands nor targets."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
@@ -115,7 +115,17 @@ def _redacted(operand: bool, observation: Observation) -> _Found:
         yield {"reason": "redacted" if observation.redacted else "not-redacted"}
 
 
+def _count(operand: int, observation: Observation) -> _Found:
+    if observation.kind == "unavailable":
+        yield _UNAVAILABLE
+    elif observation.kind == "rpc-error":
+        yield {"reason": "refused"}
+    elif observation.length != operand:
+        yield {"reason": f"count-is-{observation.length}"}
+
+
 _EVALUATORS: Final[dict[str, Callable[[Any, Observation], _Found]]] = {
+    "count": _count,
     "rpcError": _rpc_error,
     "isError": _is_error,
     "textIncludes": _text_includes,

@@ -228,7 +228,9 @@ def _accepted(asked: Asked, reply: Reply) -> Outcome | None:
 def _foreign(asked: Asked, reply: Reply) -> Outcome | None:
     if reply.type in (JSON, EVENT_STREAM):
         return None
-    kind = f"the content type {reply.type[:200]}" if reply.type else "no content type"
+    # As the server spelled it, and uncut: a private value in it has to be recognised by whoever redacts the message.
+    spelled = reply.http.get("contentType") or reply.type
+    kind = f"the content type {spelled}" if spelled else "no content type"
     text = f"The reply to {asked.method} has {kind}; MCP allows {JSON} and {EVENT_STREAM}. Check `endpoint`."
     return _lost(reply, Code.PROTOCOL_ERROR, text)
 
