@@ -309,3 +309,13 @@ def test_an_input_that_holds_a_private_value_is_refused_by_its_name() -> None:
     assert found == (
         Problem(0, 0, 0, "The input `a` holds a private value of a binding.", "Inputs are public: give another value."),
     )
+
+
+def test_a_current_folder_that_was_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(Failed, match="The current folder does not exist any more") as caught:
+        find_settings(".")
+    assert caught.value.code == Code.INVALID_ARGUMENTS
