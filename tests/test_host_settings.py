@@ -65,6 +65,7 @@ def test_nothing_needs_to_be_set(text: str) -> None:
         ("a.b = 1", Problem(1, 1, 1, "There is no setting `a`.", KNOWN)),
         (r'"\u0061" = 1', Problem(0, 0, 0, "There is no setting `a`.", KNOWN)),
         ("target = 5", Problem(1, 1, 6, "`target` is text that is not empty.", 'Write `target = "…"`.')),
+        ('evidence = "a\\u0000"', Problem(1, 1, 8, "`evidence` is text that is not empty.", 'Write `evidence = "…"`.')),
         ('bindings = ""', Problem(1, 1, 8, "`bindings` is text that is not empty.", 'Write `bindings = "…"`.')),
         (
             'bindings = "-"',
