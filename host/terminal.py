@@ -1,6 +1,7 @@
 """What people see: text with everything that could act on a terminal or hide in it spelled out, on the right stream."""
 
 import contextlib
+import json
 import os
 import shutil
 import sys
@@ -42,6 +43,17 @@ def line(text: str) -> str:
 def block(text: str) -> str:
     """Return a text of several lines; only their ends and tabs stay as they are."""
     return "\n".join("\t".join(line(part) for part in row.split("\t")) for row in text.split("\n"))
+
+
+def _legible(document: str) -> str:
+    """Return a JSON text whose strings show everything that is in them; line ends stand between its values only."""
+    return "\n".join(map(_escaped, document.split("\n")))
+
+
+def _escaped(row: str) -> str:
+    if row.isascii() and row.isprintable():
+        return row
+    return "".join(character if _visible(character) else json.dumps(character)[1:-1] for character in row)
 
 
 def _visible(character: str) -> bool:
@@ -89,7 +101,12 @@ class Terminal:
         self._write(self._out, text)
 
     def document(self, content: bytes) -> None:
-        """Write the bytes of a document to standard output, whatever its encoding is."""
+        """Write the bytes of a JSON document to standard output, whatever its encoding is.
+
+        On a terminal, what is not visible stands in it as JSON's own escapes: it is the same document.
+        """
+        if self.wide:
+            content = _legible(content.decode()).encode()
         try:
             self._out.flush()
             self._out.buffer.write(content)
