@@ -2,8 +2,9 @@
 
 import contextlib
 import importlib
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -71,11 +72,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit status. Nothing escapes: every failure is a line on standard error."""
     open_streams()
     terminal = Terminal()
-    status = _run(terminal, arguments)
+    with _threads_report_to(terminal):
+        status = _run(terminal, arguments)
     if reason := terminal.close():
         failure = Failure(Code.INTERNAL, f"Standard output cannot be written to: {reason}.")
         status = gravest((status, _tell(terminal, failure)))
     return status
+
+
+@contextlib.contextmanager
+def _threads_report_to(terminal: Terminal) -> Iterator[None]:
+    """Have a thread that breaks down say so in one line, and not in a traceback: its text may quote a plugin's line."""
+
+    def report(details: threading.ExceptHookArgs) -> None:
+        if details.exc_value is not None:
+            terminal.problem(f"error: A defect in Assay: {_place(details.exc_value)}. [{Code.INTERNAL}]")
+
+    before, threading.excepthook = threading.excepthook, report
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 def _run(terminal: Terminal, arguments: Sequence[str] | None) -> int:
