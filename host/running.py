@@ -103,7 +103,7 @@ class Runner:
                 configurations.setdefault(provider, {}).update(aliases)
             for provider, values in job.bound.private.items():
                 private[provider] = tuple(dict.fromkeys((*private.get(provider, ()), *values)))
-        known = Private({provider: private.get(provider, ()) for provider in configurations})
+        known = Private({provider: private.get(provider, ()) for provider in configurations}, self._prepared.private)
         self._known.append(known)
         self._teller.redact = known.text
         prepared = self._prepared

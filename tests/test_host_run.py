@@ -554,6 +554,27 @@ def test_a_bound_value_that_the_plugin_lets_through_is_a_leak(assay: Command) ->
     assert assay.document("f.md")["exit"] == 5
 
 
+def test_a_value_of_an_identity_that_the_flow_does_not_use_is_taken_out_and_never_kept(
+    assay: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, shell = "token-of-another", "/a/folder/of/another/provider"
+    monkeypatch.delenv("UNSET_TOKEN", raising=False)
+    entries = {
+        "other": ("MCP", {"bearerToken": other, "timeoutMs": 15000}),
+        "unset": ("MCP", {"bearerToken": {"env": "UNSET_TOKEN"}}),
+        "shell": ("LocalBash", {"cwd": shell, "mode": "delete"}),
+    }
+    bindings = {alias: {"provider": name, "configuration": fields} for alias, (name, fields) in entries.items()}
+    assay.write("bindings.json", json.dumps(bindings)).chmod(0o600)
+    seen = f"{other} {shell} delete 15000"
+    assay.behave(commands={"tools": [[{"result": {"message": seen, "state": {"seen": seen}}}]]})
+    document = assay.document("f.md")
+    assert document["exit"] == 0
+    kept = b"".join(path.read_bytes() for path in (assay.folder / ".assay").rglob("*") if path.is_file())
+    assert b"[redacted] [redacted] delete 15000" in kept
+    assert other.encode() not in kept
+
+
 def test_a_value_that_only_the_record_holds_leaves_a_tombstone_in_its_place(assay: Command) -> None:
     # a server that names its session like a format of ours gains nothing but this
     assay.behave(commands={"disconnect": [[{"learn": ["assay-evidence/1"]}, {"result": {}}]]})
