@@ -111,7 +111,11 @@ def read_bindings(data: bytes, descriptions: Mapping[str, Description], *, trust
     entries: dict[str, tuple[str, dict[str, Any]]] = {}
     for alias, entry in root.items():
         if not NAME.fullmatch(alias):
-            places.refuse((alias,), "an alias is a-z, then a-z, 0-9 or _", "Name it as the flow's `providers` does.")
+            places.refuse(
+                (alias,),
+                "an alias is a-z, then a-z, 0-9 or _, 64 characters at most",
+                "Name it as the flow's `providers` does.",
+            )
         entries[alias] = _entry(places, alias, entry)
     bindings = Bindings(entries)
     if not trusted:

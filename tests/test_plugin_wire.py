@@ -262,6 +262,7 @@ def test_initialize_refuses_what_it_cannot_work_with() -> None:
         ({"protocol": 2}, "This plugin speaks version 1 of the host protocol."),
         ({"origins": ["nowhere"]}, "`origins` holds a text that is no origin: the URL must begin with"),
         ({"bindings": {"Api": {}}}, "its names are aliases"),
+        ({"bindings": {"a" * 65: {}}}, "64 characters at most"),
         ({"host": {"name": "x"}}, "a string `version`"),
     ]
     replies = speak(b"".join(line("initialize", INITIALIZE | change) for change, _ in changes))
