@@ -259,7 +259,10 @@ def test_inputs_are_names_with_values() -> None:
     [
         (["a"], "An input's name is a-z, then a-z, 0-9 or _, 64 characters at most. Write `--input name=value`."),
         (["=x"], "An input's name is a-z, then a-z, 0-9 or _, 64 characters at most. Write `--input name=value`."),
-        (["A=secret-1"], "An input's name is a-z, then a-z, 0-9 or _, 64 characters at most. Write `--input name=value`."),
+        (
+            ["A=secret-1"],
+            "An input's name is a-z, then a-z, 0-9 or _, 64 characters at most. Write `--input name=value`.",
+        ),
         (["a=1", "a=2"], "The input `a` is given twice. Keep one of them."),
         (["a=\udcff"], "The value of the input `a` is not UTF-8."),
     ],
