@@ -10,9 +10,9 @@ from typing import Final
 
 import click
 
-from host.outcome import INTERRUPTED_EXIT, REFUSED_EXIT, gravest
+from host.outcome import INTERRUPTED_EXIT, REFUSED_EXIT, code_of_failure, exit_of_failure, gravest, remedy
 from host.terminal import Terminal, block, line, open_streams
-from protocol.failures import CODES, Code, Failed, Failure
+from protocol.failures import Code, Failed, Failure
 from protocol.version import VERSION
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -120,15 +120,16 @@ def _interrupted(terminal: Terminal) -> int:
 
 
 def _tell(terminal: Terminal, failure: Failure) -> int:
-    entry = CODES[failure.code]
-    terminal.problem(f"error: {block(failure.message)} [{failure.code}]")
+    status = exit_of_failure(failure)
+    terminal.problem(f"error: {block(failure.message)} [{line(code_of_failure(failure))}]")
     diagnostics = (failure.data or {}).get("diagnostics")
     if diagnostics:
         terminal.problem("its last words:\n" + "\n".join(f"| {line(row)}" for row in str(diagnostics).splitlines()))
     # What the host refuses before anything is contacted says itself what to do.
-    if entry.exit != REFUSED_EXIT:
-        terminal.problem(f"help: {entry.remedy}")
-    return entry.exit
+    advice = remedy(code_of_failure(failure))
+    if status != REFUSED_EXIT and advice:
+        terminal.problem(f"help: {advice}")
+    return status
 
 
 def _place(error: BaseException) -> str:

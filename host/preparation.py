@@ -14,7 +14,7 @@ from host.files import find_settings, read_file, read_private_file
 from host.flow import Flow
 from host.inputs import read_inputs, require_taken
 from host.origins import admitted_origins
-from host.outcome import ERROR_EXIT, REFUSED_EXIT, FlowOutcome, exit_of_code
+from host.outcome import ERROR_EXIT, REFUSED_EXIT, FlowOutcome, code_of_failure, exit_of_failure
 from host.problems import Problem, render
 from host.reading import FLOW_LIMIT, PROVIDERS, Draft, check_flow, parse_flow
 from host.settings import Choices, choose, read_settings
@@ -138,7 +138,7 @@ def refuse(
 
     ``redact`` sees every text of it, its name and its file's included.
     """
-    status = exit_of_code(failure.code) if failure else REFUSED_EXIT
+    status = exit_of_failure(failure) if failure else REFUSED_EXIT
     told = failure.message if failure else _count(problems)
     diagnostics = (failure.data or {}).get("diagnostics") if failure else None
     return FlowOutcome(
@@ -147,7 +147,7 @@ def refuse(
         run=None,
         folder=None,
         status="error" if status >= ERROR_EXIT else "refused",
-        code=str(failure.code) if failure else None,
+        code=code_of_failure(failure) if failure else None,
         message=redact(told),
         problems=tuple(each._replace(message=redact(each.message), help=redact(each.help)) for each in problems),
         shown=render(redact(file), text, problems, redact=redact) if problems else "",

@@ -585,6 +585,38 @@ def test_a_value_that_only_the_record_holds_leaves_a_tombstone_in_its_place(assa
     assert assay("diff", "latest", "latest").exit == 2
 
 
+# A plugin's own codes
+
+_OWN = {"code": -32000, "message": "Not today.", "data": {"code": "closed_today"}}
+
+
+@pytest.mark.parametrize(("status", "exit_status"), [(1, 1), (3, 3), (4, 4)])
+def test_a_step_refused_with_a_code_of_the_plugins_own_has_its_exit_status(
+    assay: Command, status: int, exit_status: int
+) -> None:
+    codes = [{"code": "closed_today", "meaning": "It is closed.", "remedy": "Wait.", "exit": status}]
+    assay.behave(commands={"tools": [[{"error": _OWN}]]}, describe={"codes": codes})
+    document = assay.document("f.md")
+    assert (document["exit"], document["flows"][0]["code"]) == (exit_status, "closed_today")
+    assert document["flows"][0]["steps"][1]["code"] == "closed_today"
+
+
+@pytest.mark.parametrize(("status", "exit_status"), [(1, 2), (4, 4)])
+def test_a_check_refused_with_a_code_of_the_plugins_own_has_its_exit_status(
+    assay: Command, status: int, exit_status: int
+) -> None:
+    codes = [{"code": "closed_today", "meaning": "It is closed.", "remedy": "Wait.", "exit": status}]
+    assay.behave(check={"tools": _OWN}, describe={"codes": codes})
+    document = assay.document("f.md")
+    assert (document["exit"], document["flows"][0]["code"]) == (exit_status, "closed_today")
+
+
+def test_a_code_that_nobody_describes_is_a_defect(assay: Command) -> None:
+    assay.behave(commands={"tools": [[{"error": _OWN}]]})
+    document = assay.document("f.md")
+    assert (document["exit"], document["flows"][0]["code"]) == (4, "internal")
+
+
 # The plugin's death
 
 
