@@ -81,7 +81,7 @@ def test_nothing_needs_to_be_set(text: str) -> None:
         ),
         (
             'target = "http://user:pass@h/"',
-            Problem(1, 1, 0, f"The target is no usable URL: it holds user information (`@`). {TARGET_HELP}", ""),
+            Problem(1, 1, 0, f"The target cannot be used: the URL must hold no user information. {TARGET_HELP}", ""),
         ),
         (
             'allow_origins = ["https://h/path"]',
