@@ -38,7 +38,7 @@ class Wire(NamedTuple):
         seen = self.run(name, command, **arguments)
         return seen["status"], seen["code"], seen["facts"]["connection"]
 
-    def count(self, name: str, rpc: str) -> int:
+    def times(self, name: str, rpc: str) -> int:
         return list(seen_at(self.server, name)).count(rpc)
 
 
@@ -253,10 +253,10 @@ def test_a_call_has_its_outcome_is_seen_once_and_closes_or_not(wire: Wire, name:
     assert wire.outcome(name, "disconnect") == ("succeeded", None, "disconnected")
     assert wire.outcome(name, "call", tool="t") == ("failed", "disconnected", "disconnected")
     sessions = 0 if name == "is-not-there-without-a-session" else 1
-    assert (wire.count(name, "tools/call"), wire.count(name, "DELETE")) == (1, sessions)
-    assert wire.count(name, "tools/list") == (1 if expected[2] == "open" else 0)
+    assert (wire.times(name, "tools/call"), wire.times(name, "DELETE")) == (1, sessions)
+    assert wire.times(name, "tools/list") == (1 if expected[2] == "open" else 0)
     late = expected == TIMEOUT
-    assert wire.count(name, "notifications/cancelled") == (1 if late else 0)
+    assert wire.times(name, "notifications/cancelled") == (1 if late else 0)
     assert ("cancelNotification" in seen["facts"]["http"]) == late
 
 
@@ -272,7 +272,7 @@ def test_an_inventory_has_its_outcome_and_satisfies_nothing_when_it_is_incomplet
     later = KNOWN if expected[2] == "open" else ("failed", "not_connected", "closed")
     assert wire.outcome(name, "call", tool="t") == later
     assert wire.outcome(name, "disconnect") == ("succeeded", None, "disconnected")
-    assert wire.count(name, "DELETE") == 1
+    assert wire.times(name, "DELETE") == 1
 
 
 @pytest.mark.parametrize("name", CONNECTIONS)
@@ -281,7 +281,7 @@ def test_a_connection_that_is_refused_is_refused_once(wire: Wire, name: str) -> 
     assert wire.outcome(name, "tools") == ("failed", "not_connected", "refused")
     assert wire.outcome(name, "connect") == ("failed", "not_connected", "refused")
     assert wire.run(name, "disconnect")["facts"]["connection"] == "disconnected"
-    assert (wire.count(name, "initialize"), wire.count(name, "tools/list")) == (1, 0)
+    assert (wire.times(name, "initialize"), wire.times(name, "tools/list")) == (1, 0)
 
 
 @pytest.mark.parametrize("name", ENDINGS)
@@ -295,7 +295,7 @@ def test_an_end_that_is_not_confirmed_is_reported_and_never_asked_for_again(wire
     for seen in (first, second):
         assert (seen["status"], seen["code"], seen["facts"]["connection"]) == expected
         assert seen["state"] == {"kind": "disconnected", "cleanup": cleanup}
-    assert wire.count(name, "DELETE") == 1
+    assert wire.times(name, "DELETE") == 1
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -313,7 +313,7 @@ def test_a_stream_that_is_not_there_or_silent_is_normal_and_recorded(wire: Wire,
         status,
     )
     assert wire.outcome(name, "disconnect") == ("succeeded", None, "disconnected")
-    assert (wire.count(name, "GET"), wire.count(name, "DELETE")) == (1, 1)
+    assert (wire.times(name, "GET"), wire.times(name, "DELETE")) == (1, 1)
 
 
 def test_a_redirect_takes_nothing_along_and_says_what_helps() -> None:
