@@ -115,7 +115,7 @@ def _tell(terminal: Terminal, failure: Failure) -> int:
 
 
 def _place(error: BaseException) -> str:
-    """Say which exception came from where. Of its text only the system's part is shown: it may quote what must not be."""
+    """Say which exception came from where. Its text may quote what must not be shown, the system's aside."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     own = [frame for frame in frames if "host" in Path(frame.filename).parts]

@@ -1,6 +1,7 @@
 """What people see: text with everything that could act on a terminal or hide in it spelled out, on the right stream."""
 
 import contextlib
+import json
 import os
 import shutil
 import sys
@@ -44,6 +45,17 @@ def block(text: str) -> str:
     return "\n".join("\t".join(line(part) for part in row.split("\t")) for row in text.split("\n"))
 
 
+def _legible(document: str) -> str:
+    """Return a JSON text whose strings show everything that is in them; line ends stand between its values only."""
+    return "\n".join(map(_escaped, document.split("\n")))
+
+
+def _escaped(row: str) -> str:
+    if row.isascii() and row.isprintable():
+        return row
+    return "".join(character if _visible(character) else json.dumps(character)[1:-1] for character in row)
+
+
 def _visible(character: str) -> bool:
     return character.isprintable() and ord(character) not in _SHAPELESS
 
@@ -62,8 +74,8 @@ class Terminal:
     """Standard output for results and standard error for progress and problems, each written to by one method.
 
     Callers escape what is not theirs with :func:`line` or :func:`block`. Colour only where the stream is a terminal and
-    NO_COLOR is unset. A reader that closes the stream early (`| head`) is no failure: the rest is dropped. So it is when
-    a stream cannot be written to (a full disk), which stops nothing that is under way: :meth:`close` tells it.
+    NO_COLOR is unset. A reader that closes the stream early (`| head`) is no failure: the rest is dropped. So it is
+    when a stream cannot be written to (a full disk), which stops nothing that is under way: :meth:`close` tells it.
     """
 
     #: Why standard output did not take something, whichever terminal wrote it.
@@ -89,7 +101,12 @@ class Terminal:
         self._write(self._out, text)
 
     def document(self, content: bytes) -> None:
-        """Write the bytes of a document to standard output, whatever its encoding is."""
+        """Write the bytes of a JSON document to standard output, whatever its encoding is.
+
+        On a terminal, what is not visible stands in it as JSON's own escapes: it is the same document.
+        """
+        if self.wide:
+            content = _legible(content.decode()).encode()
         try:
             self._out.flush()
             self._out.buffer.write(content)

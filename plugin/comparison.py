@@ -5,8 +5,8 @@ from typing import Any, Final, NamedTuple
 
 from plugin.changes import prompts, resources, tools
 from plugin.changes.change import Change, Class, Entry, numbered
-from plugin.params import InvalidParams
 from protocol.mcp.inventories import KINDS
+from protocol.wire.params import InvalidParams
 
 __all__ = ["FORMAT", "Class", "compare_states"]
 

@@ -5,7 +5,6 @@ from typing import Any
 from plugin.alias import Alias
 from plugin.binding import authorization, join, url_secrets
 from plugin.certificates import read_authorities
-from plugin.context import Context
 from plugin.identity import NAME, VERSION
 from plugin.step import Step
 from plugin.tokenfile import read_token
@@ -14,6 +13,7 @@ from protocol.mcp.connection import Connection, Settings
 from protocol.mcp.http import HttpTransport
 from protocol.mcp.origins import is_admitted, origin
 from protocol.mcp.replies import Outcome
+from protocol.wire.context import Context
 
 __all__ = ["open_connection", "require_connection"]
 

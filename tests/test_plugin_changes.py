@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from plugin.comparison import compare_states
-from plugin.params import InvalidParams
 from protocol.mcp.inventories import KINDS, record
 from protocol.values.document import encode, parse
+from protocol.wire.params import InvalidParams
 
 RESOURCE = {"uri": "file:///a", "name": "a", "title": "A", "description": "The first.", "mimeType": "text/plain"}
 TEMPLATE = {"uriTemplate": "file:///{a}", "name": "a", "description": "Files.", "mimeType": "text/plain"}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from plugin.comparison import Class, compare_states
-from plugin.params import InvalidParams
 from protocol.mcp.inventories import KINDS, record
 from protocol.values.document import encode, parse
+from protocol.wire.params import InvalidParams
 
 SCHEMA = {
     "type": "object",

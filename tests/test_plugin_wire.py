@@ -18,8 +18,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from plugin.inspector import Inspector
-from plugin.router import Job, Router
 from protocol.wire.framing import HOST_LINE_LIMIT
+from protocol.wire.routing import Job, Router
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Refusal, Request
 from tests.fakes.plugin_driver import PluginDriver, step
 

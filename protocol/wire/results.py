@@ -7,7 +7,7 @@ import msgspec
 from protocol.failures import Code
 from protocol.values.document import encode
 from protocol.values.redaction import Redactor
-from protocol.wire.steps import ARTIFACT_LIMIT, RESULT_LIMIT, Artifact, StepResult
+from protocol.wire.steps import ARTIFACT_LIMIT, RESULT_LIMIT, StepResult
 
 __all__ = ["bounded"]
 
@@ -36,8 +36,9 @@ class _Written:
         self._parts = {"state": encode(result.state)}
         artifacts = []
         for artifact in result.artifacts:
-            text = self._parts[f"artifact {artifact.name}"] = encode(artifact.json)
-            artifacts.append(Artifact(artifact.name, msgspec.Raw(text)))
+            text, kept = artifact.written()
+            self._parts[f"artifact {artifact.name}"] = text
+            artifacts.append(kept)
         members = {name: getattr(result, name) for name in result.__struct_fields__}
         members |= {"state": msgspec.Raw(self._parts["state"]), "artifacts": artifacts}
         self.whole = encode(StepResult(**members))
@@ -52,7 +53,7 @@ class _Written:
 
 def _redacted(result: StepResult, redactor: Redactor) -> StepResult:
     members: dict[str, Any] = {name: redactor.redact(getattr(result, name)).value for name in _OPEN}
-    artifacts = [Artifact(entry.name, redactor.redact(entry.json).value) for entry in result.artifacts]
+    artifacts = [entry.redacted(lambda value: redactor.redact(value).value) for entry in result.artifacts]
     return StepResult(status=result.status, code=result.code, effect=result.effect, artifacts=artifacts, **members)
 
 
@@ -63,5 +64,5 @@ def _replacement(result: StepResult, message: str, reason: str) -> StepResult:
         code=result.code if unknown else str(Code.EVIDENCE_TOO_LARGE),
         message=message if unknown else f"{reason} Ask for less in one step.",
         effect=result.effect,
-        facts={"connection": result.facts["connection"]},
+        facts={name: result.facts[name] for name in ("connection",) if name in result.facts},
     )
