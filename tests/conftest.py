@@ -66,6 +66,24 @@ def fastmcp_server() -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/mcp"
 
 
+def sdk_server(*options: str) -> Iterator[str]:
+    port = free_port()
+    with running([sys.executable, "-m", "tests.peers.sdk_server", str(port), *options], port, {}, ROOT):
+        yield f"http://127.0.0.1:{port}/mcp"
+
+
+@pytest.fixture(scope="session")
+def json_server() -> Iterator[str]:
+    """The URL of a server by the official SDK that has sessions and answers in JSON."""
+    yield from sdk_server("--json")
+
+
+@pytest.fixture(scope="session")
+def stateless_server() -> Iterator[str]:
+    """The URL of a server by the official SDK that has no sessions and answers in event streams."""
+    yield from sdk_server("--stateless")
+
+
 @pytest.fixture
 def assay(tmp_path: Path) -> Assay:
     """The real command line, in an empty folder."""

@@ -64,6 +64,24 @@ SERVERS = [
         r"{\"rpcError\":-32602}",
         6,
     ),
+    Server(
+        "json_server",
+        "read_balance",
+        r"{\"account\":\"cash\"}",
+        r"\"destructive\"",
+        r"{\"rpcError\":-32602}",
+        r"{\"isError\":true}",
+        5,
+    ),
+    Server(
+        "stateless_server",
+        "read_balance",
+        r"{\"account\":\"cash\"}",
+        r"\"destructive\"",
+        r"{\"rpcError\":-32602}",
+        r"{\"isError\":true}",
+        5,
+    ),
 ]
 
 
