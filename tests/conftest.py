@@ -15,12 +15,15 @@ PEERS = ROOT / "tests" / "peers"
 
 #: The token of the protected server. It exists nowhere else, so every occurrence of it is a leak.
 TOKEN = "tok-5fKq81-not-for-anyone-else-Zr"
+#: The token of the protected server's owner, who may use more of its tools.
+OWNER_TOKEN = "own-77Hd02-for-the-owner-alone-Qe"
 
 
 def example(*options: str, token: str = "") -> Iterator[str]:
     port = free_port()
     command = [sys.executable, "-m", "examples.server", "--port", str(port), *options]
-    with running(command, port, {"EXAMPLE_SERVER_TOKEN": token}, ROOT):
+    environment = {"EXAMPLE_SERVER_TOKEN": token, "EXAMPLE_SERVER_OWNER_TOKEN": OWNER_TOKEN}
+    with running(command, port, environment, ROOT):
         yield f"http://127.0.0.1:{port}/mcp"
 
 
@@ -46,6 +49,12 @@ def protected_server() -> Iterator[str]:
 def token() -> str:
     """The bearer token that the protected server accepts."""
     return TOKEN
+
+
+@pytest.fixture(scope="session")
+def owner_token() -> str:
+    """The bearer token of the protected server's owner."""
+    return OWNER_TOKEN
 
 
 @pytest.fixture(scope="session")
