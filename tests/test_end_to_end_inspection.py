@@ -103,6 +103,7 @@ def url(peer: Peer, request: pytest.FixtureRequest) -> str:
     return address
 
 
+@pytest.mark.requirement("inspection.whole")
 def test_inventories_are_listed_and_resources_and_prompts_read(assay: Assay, peer: Peer, url: str) -> None:
     ran = assay.run(assay.write("f.md", written(peer)), "--target", url)
     assert [status for status in ran.statuses if not status.endswith("succeeded")] == [], ran.out + ran.err
@@ -110,6 +111,7 @@ def test_inventories_are_listed_and_resources_and_prompts_read(assay: Assay, pee
     assert ran.steps[-1]["state"] == {"kind": "disconnected", "cleanup": peer.cleanup}
 
 
+@pytest.mark.requirement("diff.artifact")
 def test_a_second_run_differs_in_nothing(assay: Assay, peer: Peer, url: str) -> None:
     flow = assay.write("f.md", written(peer))
     assay.run(flow, "--target", url)
@@ -144,6 +146,7 @@ api.describe_tools tool="read_balance" expect={"absent":["charge"]}
 """
 
 
+@pytest.mark.requirement("command.servers", "command.describe-server", "command.describe-tools", "gateway.member")
 @pytest.mark.parametrize("fixture", ["json_server", "stateless_server"])
 def test_the_helpers_of_a_gateway_are_asked_for_names(
     assay: Assay, fixture: str, request: pytest.FixtureRequest

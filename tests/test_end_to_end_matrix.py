@@ -31,6 +31,7 @@ def cells(ran: Ran) -> dict[tuple[str, str], str]:
     return {(step["alias"], step["facts"]["tool"]): step["status"] for step in ran.steps if step["command"] == "call"}
 
 
+@pytest.mark.requirement("refusal.unlisted", "refusal.matrix")
 def test_every_cell_of_the_matrix_is_shown(
     assay: Assay, protected_server: str, bindings: Path, token: str, owner_token: str
 ) -> None:
@@ -41,6 +42,7 @@ def test_every_cell_of_the_matrix_is_shown(
     assert len(ran.steps) == 26
 
 
+@pytest.mark.requirement("refusal.matrix")
 def test_cells_after_wrong_ones_are_shown_all_the_same(
     assay: Assay, protected_server: str, bindings: Path, token: str, owner_token: str
 ) -> None:

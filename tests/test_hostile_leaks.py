@@ -183,6 +183,7 @@ def public(written: bytes) -> bytes:
     return b"\n".join(line for line in written.splitlines() if b'"method":"secrets/learnt"' not in line)
 
 
+@pytest.mark.requirement("private.redacted")
 @pytest.mark.parametrize("form", FORMS)
 def test_no_secret_is_in_any_byte_that_the_plugin_writes(form: str, tmp_path: Path) -> None:
     echo = Echo("")
@@ -284,6 +285,7 @@ def flow() -> str:
     return "\n".join(parts)
 
 
+@pytest.mark.requirement("private.redacted")
 def test_no_secret_is_in_any_byte_that_a_run_keeps_or_prints(tmp_path: Path, assay: Assay) -> None:
     echo = Echo("")
     with HttpServer(echo) as server:

@@ -33,6 +33,7 @@ INCOMPLETE = ("failed", "inventory_incomplete", "open")
 TOO_LARGE = ("failed", "response_too_large", "closed")
 
 
+@pytest.mark.requirement("field.max-pages", "field.max-items")
 def test_5000_tools_on_50_pages_are_read_and_compared() -> None:
     seen = run(inventory_pages(5_000, 50), expect={"count": 5_000, "present": ["tool_00000", "tool_04999"]})
     assert outcome(seen) == SUCCEEDED, seen["message"]
@@ -40,6 +41,7 @@ def test_5000_tools_on_50_pages_are_read_and_compared() -> None:
     assert [entry["name"] for entry in seen["state"]["entries"]] == [f"tool_{index:05}" for index in range(5_000)]
 
 
+@pytest.mark.requirement("field.max-items")
 def test_one_tool_more_is_too_many() -> None:
     seen = run(inventory_pages(5_001, 50), expect={"present": ["tool_00000"]})
     assert outcome(seen) == INCOMPLETE
@@ -47,6 +49,7 @@ def test_one_tool_more_is_too_many() -> None:
     assert seen["state"] == {"inventory": "tools", "declared": True, "complete": False, "count": 5_001}
 
 
+@pytest.mark.requirement("field.max-pages")
 def test_one_page_more_is_not_asked_for() -> None:
     seen = run(inventory_pages(51, 51))
     assert outcome(seen) == INCOMPLETE
@@ -54,11 +57,13 @@ def test_one_page_more_is_not_asked_for() -> None:
     assert seen["requests"] == 50
 
 
+@pytest.mark.requirement("field.max-pages", "field.max-items")
 @pytest.mark.parametrize(("pages", "items", "expected"), [(3, 30, SUCCEEDED), (2, 30, INCOMPLETE), (3, 29, INCOMPLETE)])
 def test_the_limits_of_the_binding_are_the_ones_that_count(pages: int, items: int, expected: Any) -> None:
     assert outcome(run(inventory_pages(30, 3), maxPages=pages, maxItems=str(items))) == expected
 
 
+@pytest.mark.requirement("field.max-response-bytes")
 @pytest.mark.parametrize("sse", [False, True])
 def test_a_reply_of_8_mib_with_5000_tools_is_read(sse: bool) -> None:
     seen = run(sized_inventory(5_000, LIMIT, sse=sse), expect={"count": 5_000})
@@ -67,6 +72,7 @@ def test_a_reply_of_8_mib_with_5000_tools_is_read(sse: bool) -> None:
     assert seen["state"]["entries"][0]["shape"]
 
 
+@pytest.mark.requirement("field.max-response-bytes")
 @pytest.mark.parametrize("sse", [False, True])
 def test_a_reply_of_one_byte_more_is_stopped(sse: bool) -> None:
     seen = run(sized_inventory(5_000, LIMIT + 1, sse=sse))
@@ -74,6 +80,7 @@ def test_a_reply_of_one_byte_more_is_stopped(sse: bool) -> None:
     assert "`maxResponseBytes` (8388608)" in seen["message"]
 
 
+@pytest.mark.requirement("field.max-response-bytes")
 def test_8_mib_on_50_pages_are_read_and_one_byte_more_is_too_many() -> None:
     seen = run(inventory_pages(5_000, 50, LIMIT))
     assert (outcome(seen), seen["facts"]["pages"]) == (SUCCEEDED, 50), seen["message"]
@@ -113,6 +120,7 @@ def test_shapes_are_left_out_where_they_would_take_the_state_past_its_limit() ->
     assert STATE_ROOM < ARTIFACT_LIMIT
 
 
+@pytest.mark.requirement("limits.evidence")
 def test_a_state_that_passes_7_mib_all_the_same_is_no_evidence() -> None:
     tools = [tool("n" * 1_500 + str(index)) for index in range(5_000)]
     seen = run({"tools": tools})
@@ -120,6 +128,7 @@ def test_a_state_that_passes_7_mib_all_the_same_is_no_evidence() -> None:
     assert (seen["state"], seen["artifacts"]) == (None, [])
 
 
+@pytest.mark.requirement("limits.evidence")
 def test_a_catalogue_that_passes_7_mib_is_no_evidence() -> None:
     tools = [tool(f"tool_{index}", description="d" * 4_000) for index in range(2_000)]
     seen = run({"tools": tools}, keepText=True)
