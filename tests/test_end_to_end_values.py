@@ -64,6 +64,8 @@ def test_numbers_are_captured_as_they_are_spelled(assay: Assay, example_server: 
     observations = [json.loads(path.read_text()) for path in ran.kept if path.name == "observation.json"]
     assert ran.exit == 0
     assert len(observations) == len(SPELLINGS) + 1
+    kept = [entry["capture"] for entry in observations if entry["command"] == "call_value"]
+    assert kept == list(SPELLINGS.values())
 
 
 @pytest.mark.requirement("json.equals", "json.original-spelling")

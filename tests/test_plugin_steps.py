@@ -113,7 +113,7 @@ def test_a_bearer_token_goes_on_every_request() -> None:
 @pytest.mark.requirement(
     "anonymous.refused", "refused.later-commands", "command.connect", "expect.status", "limits.no-old-transport"
 )
-@pytest.mark.parametrize("status", [301, 401, 403, 404, 408, 429, 500, 503])
+@pytest.mark.parametrize("status", [301, 401, 403, 404, 405, 408, 429, 500, 503])
 def test_an_expected_status_of_a_refused_initialization_succeeds(status: int) -> None:
     script = McpScript(on={"initialize": answer(status, b"no", kind="text/plain")})
     with HttpServer(script) as server, bench(server) as plugin:
