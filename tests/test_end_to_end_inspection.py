@@ -122,6 +122,23 @@ def test_a_second_run_differs_in_nothing(assay: Assay, peer: Peer, url: str) -> 
         assert (diff["added"], diff["removed"], diff["changed"]) == ([], [], [])
 
 
+def test_inspect_shows_every_inventory(assay: Assay, json_server: str) -> None:
+    done = assay("inspect", json_server)
+    assert done.exit == 0, done.err
+    headings = ("tools (5)", "resources (3)", "resource templates (1)", "prompts (3)")
+    assert [heading for heading in headings if heading not in done.out] == []
+    assert "ledger://accounts/{name}" in done.out
+    assert "account*" in done.out
+    document = json.loads(assay("inspect", json_server, "--json").out)
+    assert {name: len(found["entries"]) for name, found in document["inventories"].items()} == {
+        "tools": 5,
+        "resources": 3,
+        "resource_templates": 1,
+        "prompts": 3,
+    }
+    assert document["inventories"]["resources"]["entries"][0]["mimeType"] == "application/json"
+
+
 GATEWAY = """---
 name: Ask a gateway
 providers:
