@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from playwright.async_api import BrowserContext, CDPSession, Error, Frame, Page, Route
 
-from host.providers.browser.admission import Admission, place
+from host.providers.browser.admission import BLANK, Admission, place
 
 __all__ = ["Blocked", "Guard"]
 
@@ -41,7 +41,7 @@ class Guard:
     async def start(self) -> None:
         """Begin, before the page goes anywhere."""
         await self._context.route("**/*", self._route)
-        self._context.on("page", lambda page: self._soon(_close(page)))
+        self._context.on("page", self._opened)
         self._page.on("framenavigated", self._navigated)
         self._session = session = await self._context.new_cdp_session(self._page)
         tree = await session.send("Page.getFrameTree")
@@ -72,6 +72,12 @@ class Guard:
             else:
                 self._refuse(request.url, window=True)
                 await route.abort("blockedbyclient")
+
+    def _opened(self, page: Page) -> None:
+        """Close another window. One that asked for an address was refused that already."""
+        if page.url in BLANK:
+            self._refuse(page.url, window=True)
+        self._soon(_close(page))
 
     def _is_ours(self, route: Route) -> bool:
         try:
