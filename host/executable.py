@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from host.description import DESCRIPTION_LIMIT
 from protocol.failures import Code, Failed
 
 __all__ = ["PLUGIN_VARIABLE", "PROVIDERS", "Executable", "current_environment", "describe", "find", "without"]
@@ -25,8 +26,6 @@ _NAMEABLE: Final = "MCP"
 PROVIDERS: Final = tuple(_MODULES)
 #: Seconds that `--describe` may take; it imports next to nothing.
 DESCRIBE_SECONDS: Final = 30.0
-#: Largest description that is read, in bytes; ours is 30 KiB.
-DESCRIPTION_LIMIT: Final = 16 * 1024 * 1024
 
 
 class Executable(NamedTuple):
@@ -70,9 +69,9 @@ def _runnable(given: str, source: str, environment: Mapping[str, str]) -> str:
     if found is not None:
         return os.path.abspath(found)
     path = Path(given)
-    if not path.exists():
+    if not os.path.exists(path):
         reason = "there is no such file"
-    elif path.is_dir():
+    elif os.path.isdir(path):
         reason = "it is a folder"
     else:
         reason = "it is not executable (`chmod +x` makes it so)"

@@ -435,11 +435,19 @@ def test_without_a_target_the_flow_is_refused_with_what_to_do(assay: Command) ->
 
 
 def test_a_provider_without_an_executable_could_not_be_carried_out(assay: Command) -> None:
-    assay.write("f.md", FLOW.replace("api: MCP", "api: MCP\n  shell: LocalBash"))
-    done = assay.run("f.md", "--json", "out.json")
+    assay.write("f.md", FLOW)
+    done = assay("run", "f.md", "--target", TARGET, "--plugin", "no-such-plugin", "--json", "out.json")
     assert done.exit == 4
     assert "[provider_missing]" in done.err
     assert json.loads((assay.folder / "out.json").read_text())["flows"][0]["status"] == "error"
+
+
+def test_a_provider_that_nobody_knows_is_a_problem_of_the_flow(assay: Command) -> None:
+    assay.write("f.md", FLOW.replace("api: MCP", "api: Mcp"))
+    done = assay.run("f.md")
+    assert done.exit == 2
+    assert "Did you mean `MCP`?" in done.err
+    assert "--plugin" not in done.err
 
 
 def test_a_plugin_for_another_provider_is_refused(assay: Command) -> None:

@@ -264,6 +264,16 @@ def test_without_a_catalog_a_location_is_its_hash() -> None:
         {
             "inventory": "tools",
             "complete": True,
+            "entries": [{"name": "a", "annotations": {"destructive": []}, "sha256": {}, "shape": {}}],
+        },
+        {
+            "inventory": "tools",
+            "complete": True,
+            "entries": [{"name": "a", "annotations": {}, "sha256": {"inputSchema": {}}, "shape": {}}],
+        },
+        {
+            "inventory": "tools",
+            "complete": True,
             "entries": [{"name": "a", "annotations": {}, "sha256": {}, "shape": 1}],
         },
         {
@@ -293,7 +303,7 @@ def test_what_is_no_catalog_is_refused(catalogs: Any) -> None:
 
 def test_only_inventories_that_exist_are_compared() -> None:
     with pytest.raises(InvalidParams, match="compares tools"):
-        compare_states("resources", {}, {})
+        compare_states("roots", {}, {})
 
 
 def test_the_classes_are_those_of_the_documentation() -> None:
