@@ -98,8 +98,10 @@ def test_a_name_that_is_looked_up_and_does_not_exist_is_refused_where_it_stands(
         (
             "RFL_WHOM",
             "There is no input or capture `whom`.",
-            "Did you mean `who`? Known names: `count`, `who`."
-            " `RFL_<NAME>` is an input or a capture, its name in capitals.",
+            (
+                "Did you mean `who`? Known names: `count`, `who`."
+                " `RFL_<NAME>` is an input or a capture, its name in capitals."
+            ),
         )
     ]
 
