@@ -84,6 +84,7 @@ def test_the_stream_has_no_deadline() -> None:
         assert connection.stream()["state"] == "open"
 
 
+@pytest.mark.requirement("limits.server-requests")
 def test_ping_is_answered_and_every_other_request_refused_by_post() -> None:
     asked = [PING, {"jsonrpc": "2.0", "id": 1e3, "method": "sampling/createMessage", "params": {}}]
     with opened(McpScript(streaming(*asked))) as (server, connection):
@@ -176,6 +177,7 @@ def test_progress_on_the_stream_is_reported() -> None:
     assert reported == [(3, 9)]
 
 
+@pytest.mark.requirement("limits.no-resuming")
 @pytest.mark.parametrize(
     ("act", "expected"),
     [

@@ -95,6 +95,7 @@ def listed(command: str, *keys: str) -> list[dict[str, Any]]:
     return [{**entry, key: name} for name in keys]
 
 
+@pytest.mark.requirement("command.resources", "command.resource-templates", "command.prompts", "evidence.sorted")
 @pytest.mark.parametrize("command", KINDS)
 def test_entries_are_sorted_and_recorded_without_their_texts(command: str) -> None:
     _, _, key, entry, kept = KINDS[command]
@@ -114,6 +115,7 @@ def test_entries_are_sorted_and_recorded_without_their_texts(command: str) -> No
         assert [word for word in ("The second", "text/plain", "Its id", "Summarizes") if word in state] == []
 
 
+@pytest.mark.requirement("command.resources", "command.resource-templates", "expect.inventories")
 @pytest.mark.parametrize("command", KINDS)
 @pytest.mark.parametrize(
     ("expect", "status"),
@@ -220,6 +222,7 @@ def test_what_an_entry_may_leave_out_is_null_in_its_record(command: str, entry: 
         assert kept.get("arguments", []) == []
 
 
+@pytest.mark.requirement("private.before-hashing")
 @pytest.mark.parametrize("command", KINDS)
 def test_private_values_are_redacted_before_they_are_hashed(command: str) -> None:
     _, _, key, entry, _ = KINDS[command]
