@@ -82,7 +82,7 @@ KINDS: dict[str, tuple[str, str, str, dict[str, Any], dict[str, Any]]] = {
         },
     ),
 }
-CAPABILITIES = {"resources": {}, "prompts": {}}
+CAPABILITIES: dict[str, Any] = {"resources": {}, "prompts": {}}
 
 
 def serving(command: str, *entries: Any) -> McpScript:
@@ -229,7 +229,7 @@ def test_private_values_are_redacted_before_they_are_hashed(command: str) -> Non
     private = {**entry, key: "x:token-12345", "description": "for token-12345"}
     if command == "prompts":
         private["arguments"] = [{"name": "token-12345", "description": "token-12345"}]
-    configuration = {"bearerToken": "token-12345", "keepText": True}
+    configuration: dict[str, Any] = {"bearerToken": "token-12345", "keepText": True}
     with HttpServer(serving(command, private)) as server, bench(server, **configuration) as plugin:
         seen = plugin.run(command)
         (kept,) = seen["state"]["entries"]
