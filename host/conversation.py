@@ -96,7 +96,8 @@ class Conversation:
         self._headers = server.headers
         self._private = Private(bound.private)
         identities = Identities(server.origins, bound.configurations, bindings.names)
-        self._session = Session(executables, environment, identities, self._private, interruption, on_progress)
+        codes = {code: status for each in descriptions.values() for code, status in each.codes.items()}
+        self._session = Session(executables, environment, identities, self._private, interruption, on_progress, codes)
         self._deadline = time.monotonic() + LIMIT_SECONDS
 
     def __enter__(self) -> Self:

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from host.flow import Reading, Step
 from host.problems import Problem
-from host.reading import FLOW_LIMIT, PROBLEM_LIMIT, check_flow, parse_flow, read_flow
+from host.reading import FLOW_LIMIT, PROBLEM_LIMIT, check_flow, parse_flow
 from protocol.failures import Code, Failed
 from tests.fakes.descriptions import DESCRIPTIONS
+from tests.host_flows import read_flow
 
 FLOWS = Path(__file__).parent / "flows"
 SUPPORT = (FLOWS / "inspection.md").read_text(encoding="utf-8")

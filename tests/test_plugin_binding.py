@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plugin.binding import Binding, authorization, join, private_values, read_binding, url_secrets
+from plugin.binding import Binding, authorization, join, private_values, read_binding
 from plugin.configuration import configuration_schema
 from protocol.failures import Code, Failed
 from protocol.values.document import parse
@@ -232,28 +232,6 @@ def test_paths_are_refused_past_their_limit(field: str) -> None:
 def test_reserved_headers_are_refused(name: str) -> None:
     message, _ = refusal({"endpoint": ENDPOINT, "headers": {name: "some-value"}})
     assert "may not be set here" in message
-
-
-@pytest.mark.parametrize(
-    ("url", "values"),
-    [
-        ("http://h/mcp", ["http://h/mcp"]),
-        ("http://h/123456789012345", ["http://h/123456789012345", "/123456789012345"]),
-        ("http://h/12345678901234", ["http://h/12345678901234"]),
-        ("http://h/m?k=abcd", ["http://h/m?k=abcd", "/m?k=abcd", "abcd"]),
-        ("http://h/m?k=abc", ["http://h/m?k=abc", "/m?k=abc"]),
-        (
-            "http://h/m?k=a%20bc&l=x+yz",
-            ["http://h/m?k=a%20bc&l=x+yz", "/m?k=a%20bc&l=x+yz", "a%20bc", "a bc", "x+yz", "x yz"],
-        ),
-        ("http://h?key", ["http://h?key", "?key"]),
-        ("http://h/m?a=b=cdef", ["http://h/m?a=b=cdef", "/m?a=b=cdef", "b=cdef"]),
-    ],
-)
-def test_the_private_parts_of_a_url_are_its_whole_its_long_path_and_its_query_values(
-    url: str, values: list[str]
-) -> None:
-    assert url_secrets(url) == values
 
 
 @pytest.mark.requirement("token.paths-private")

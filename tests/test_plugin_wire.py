@@ -225,7 +225,8 @@ def test_a_defect_is_a_result_without_the_text_of_the_error(
         is None
     )
     result = json.loads(made.carry_out(queued[0], lambda: False))["result"]
-    jsonschema.Draft202012Validator(RESULT | {"properties": {**RESULT["properties"], "facts": {}}}).validate(result)
+    jsonschema.Draft202012Validator(RESULT).validate(result)
+    assert result["facts"] == {"connection": "none"}
     assert (result["status"], result["code"]) == (status, "internal")
     assert result["message"] == "A defect in the plugin (ValueError); report it."
 
@@ -261,6 +262,7 @@ def test_initialize_refuses_what_it_cannot_work_with() -> None:
         ({"protocol": 2}, "This plugin speaks version 1 of the host protocol."),
         ({"origins": ["nowhere"]}, "`origins` holds a text that is no origin: the URL must begin with"),
         ({"bindings": {"Api": {}}}, "its names are aliases"),
+        ({"bindings": {"a" * 65: {}}}, "64 characters at most"),
         ({"host": {"name": "x"}}, "a string `version`"),
     ]
     replies = speak(b"".join(line("initialize", INITIALIZE | change) for change, _ in changes))
