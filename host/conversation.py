@@ -90,6 +90,8 @@ class Conversation:
             told = f"The environment variable {', '.join(missing)} is not set, or is empty."
             raise Failed(Code.INVALID_ARGUMENTS, told)
         bound = bind({ALIAS: PROVIDER}, bindings, server.url, environment, descriptions)
+        #: The commands that the plugin has.
+        self.commands = frozenset(descriptions[PROVIDER].commands)
         self._headers = server.headers
         self._private = Private(bound.private)
         identities = Identities(server.origins, bound.configurations, bindings.names)

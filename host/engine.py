@@ -127,7 +127,8 @@ class _Engine:
     def _ran(self, evidence: Evidence, outcomes: tuple[StepOutcome, ...], conclusion: Conclusion) -> Ran:
         outcome = FlowOutcome(
             flow=self._flow.name,
-            file=self._flow.file,
+            # Where a flow lies may be in a private folder, the working directory of a shell.
+            file=self._session.private.text(self._flow.file),
             run=evidence.run,
             folder=str(evidence.folder),
             status=conclusion.status,

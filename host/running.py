@@ -128,9 +128,10 @@ class Runner:
             evidence = Evidence(root, session.private.leaks)
         except Failed as failed:
             return refuse(job.flow.name, job.flow.file, job.flow.text, (), failed.failure)
-        recorder = Recorder(evidence, job.flow, job.file, session.plugins, session.private, time.time())
+        file = session.private.text(job.file)
+        recorder = Recorder(evidence, job.flow, file, session.plugins, session.private, time.time())
         update = options.update_baseline
-        comparator = Comparator(baseline, options.fail_on, update=update, root=root, file=job.file, run=evidence.run)
+        comparator = Comparator(baseline, options.fail_on, update=update, root=root, file=file, run=evidence.run)
         self._teller.flow(job.flow)
         ran = run_flow(
             job.flow,

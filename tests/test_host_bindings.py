@@ -40,6 +40,7 @@ def bound(
     return bind({alias: "MCP"}, bindings, target, environment or {}, DESCRIPTIONS)
 
 
+@pytest.mark.requirement("bindings.by-alias")
 def test_an_alias_gets_its_configuration_as_it_was_written() -> None:
     found = bound({"endpoint": TARGET, "bearerToken": SECRET, "timeoutMs": 1500, "headers": {"X-Key": "abcd"}})
     assert found.configurations == {
@@ -61,6 +62,7 @@ def test_an_alias_without_an_endpoint_uses_the_target_which_is_public() -> None:
     assert found.private == {"MCP": (SECRET,)}
 
 
+@pytest.mark.requirement("anonymous.connects")
 @pytest.mark.parametrize("bindings", [None, {}, {"other": {"provider": "MCP"}}])
 def test_an_alias_without_a_binding_is_anonymous_on_the_target(bindings: dict[str, object] | None) -> None:
     given = None if bindings is None else read(bindings)

@@ -167,6 +167,7 @@ def test_a_known_provider_without_a_description_is_read_as_far_as_the_file_says(
     assert (shell.effect, shell.arguments[0].name) == ("mutate", "command")
 
 
+@pytest.mark.requirement("arguments.json")
 def test_both_forms_of_an_object_are_one_value() -> None:
     text, bare = steps('api.tools expect="{\\"count\\":1}"\napi.tools expect={"count":1}')
     assert text.substitute({}) == bare.substitute({}) == {"expect": '{"count":1}'}

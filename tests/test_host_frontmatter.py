@@ -82,6 +82,7 @@ def test_inputs_may_be_empty(line: str) -> None:
     assert body(line)[1] == []
 
 
+@pytest.mark.requirement("deadline.flow")
 @pytest.mark.parametrize("minutes", ["1", "0.5", "15.", ".5", "1e1", "1440", "+2"])
 def test_minutes_are_a_decimal_number(minutes: str) -> None:
     front, problems = body(f"budgets: {{minutes: {minutes}}}")

@@ -35,6 +35,7 @@ def bind(assay: Command, configuration: dict[str, Any], mode: int = 0o600, alias
     path.chmod(mode)
 
 
+@pytest.mark.requirement("capture.public")
 def test_a_flow_runs_its_steps_in_order_with_its_captures(assay: Command) -> None:
     assay.behave(commands={"call_value": [[{"result": {"capture": 'a "quoted" value'}}]]})
     done = assay.run("f.md")
@@ -107,6 +108,7 @@ def test_a_document_that_cannot_be_written_is_found_out_before_contact(assay: Co
     assert assay.plugin.log == []
 
 
+@pytest.mark.requirement("evidence.step", "capture.evidence")
 def test_evidence_is_kept_for_each_step(assay: Command) -> None:
     numbers = {"entries": [{"name": "a", "description": None}]}
     assay.behave(
@@ -223,6 +225,7 @@ def test_fail_fast_stops_at_the_first_failure_and_cleans_up(assay: Command) -> N
     assert assay.plugin.ran == ["api.connect", "api.tools", "api.disconnect"]
 
 
+@pytest.mark.requirement("deadline.flow")
 def test_a_budget_that_is_used_up_cancels_what_runs_and_cleans_up(assay: Command) -> None:
     assay.write("f.md", FLOW.replace("providers:", "budgets:\n  minutes: 0.005\nproviders:"))
     assay.behave(commands={"tools": [[{"wait_for_cancel": None}]]})

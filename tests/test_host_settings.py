@@ -286,6 +286,7 @@ ADVICE = "Take it out; private values stand in the bindings file only. Treat it 
 LINE = "This line holds a private value of a binding."
 
 
+@pytest.mark.requirement("private.not-in-flows")
 @pytest.mark.parametrize(
     ("text", "lines"),
     [

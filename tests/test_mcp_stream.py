@@ -84,6 +84,7 @@ def test_the_stream_has_no_deadline() -> None:
         assert connection.stream()["state"] == "open"
 
 
+@pytest.mark.requirement("limits.server-requests")
 def test_ping_is_answered_and_every_other_request_refused_by_post() -> None:
     asked = [PING, {"jsonrpc": "2.0", "id": 1e3, "method": "sampling/createMessage", "params": {}}]
     with opened(McpScript(streaming(*asked))) as (server, connection):
@@ -164,6 +165,7 @@ def test_malformed_messages_and_notifications_are_counted_and_never_fatal() -> N
         assert call(connection).kind == "result"
 
 
+@pytest.mark.requirement("limits.no-resuming")
 @pytest.mark.parametrize(
     ("act", "expected"),
     [

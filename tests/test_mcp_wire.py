@@ -452,6 +452,7 @@ DRIPS: dict[str, Act] = {
 }
 
 
+@pytest.mark.requirement("deadline.keepalives", "limits.deadline")
 @pytest.mark.parametrize("drip", DRIPS)
 def test_nothing_that_a_server_sends_extends_the_deadline(drip: str) -> None:
     seen = misbehave(DRIPS[drip], timeout=0.4, max_response_bytes=8 * 1024 * 1024)
@@ -525,6 +526,7 @@ def test_a_connection_that_the_server_closed_in_between_is_not_used_again() -> N
     assert calls == 2 or (calls == 1 and kinds[1] == "lost")
 
 
+@pytest.mark.requirement("deadline.no-retry")
 def test_a_close_upon_the_second_request_loses_it_and_it_is_not_sent_again() -> None:
     calls: list[int] = []
 

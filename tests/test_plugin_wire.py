@@ -337,6 +337,7 @@ def test_a_whole_session_over_the_wire() -> None:
         assert len(server.seen("DELETE")) == 1
 
 
+@pytest.mark.requirement("evidence.step")
 def test_every_result_has_the_documented_shape() -> None:
     long = {"content": [{"type": "text", "text": "x" * 5000}], "isError": True}
     with HttpServer(McpScript(on={"tools/call": long})) as server, PluginDriver() as plugin:
@@ -352,6 +353,7 @@ def test_every_result_has_the_documented_shape() -> None:
             jsonschema.Draft202012Validator(RESULT).validate(plugin.run("api", command, **arguments))
 
 
+@pytest.mark.requirement("path.evidence")
 def test_two_runs_have_equal_states_whatever_port_session_and_path() -> None:
     states = []
     for session, path in (("session-one-111", "one"), ("session-two-222", "two")):
@@ -443,6 +445,7 @@ def test_a_session_id_is_told_before_the_reply_of_its_step() -> None:
         assert plugin.seen.index(b"secrets/learnt") < plugin.seen.index(b"Connected with")
 
 
+@pytest.mark.requirement("token.read-once", "token.paths-private")
 def test_a_token_from_a_file_is_told_before_the_reply_of_its_step(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     file = tmp_path / "agent-key"

@@ -54,7 +54,7 @@ def _live(server: Server, terminal: Terminal, interruption: Interruption) -> str
     """Return a flow for what the server lists. Raises Failed when it cannot be listed: nothing is written then."""
     teller = Teller(terminal, LiveLine(quiet=terminal.quiet))
     with Conversation(server, current_environment(), interruption, teller.progress) as conversation:
-        seen = look(conversation, terminal)
+        seen = look(conversation, terminal, ("tools",))
         for step in (seen.connection, *seen.inventories.values()):
             if step.status != "succeeded":
                 code = code_named(step.code or "") or Code.INTERNAL
