@@ -1,6 +1,5 @@
 """One server without a flow: what `inspect`, `call` and `init` ask of it, through the plugin. Keeps no evidence."""
 
-import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -9,8 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-from host.bindings import Bindings, bind
+from host.bindings import VARIABLE, Bindings, bind
 from host.board import Board, Row
+from host.files import absolute
 from host.inbox import Progress
 from host.interruption import Interruption
 from host.origins import admitted_origins
@@ -29,7 +29,8 @@ PROVIDER: Final = "MCP"
 ALIAS: Final = "server"
 #: Seconds for everything that one command does; each request has its own, much shorter deadline.
 LIMIT_SECONDS: Final = 600.0
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: Bytes of arguments in a file or on standard input: what a line of the host wire has room for.
+ARGUMENT_LIMIT: Final = 8 * 1024 * 1024
 _HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -67,7 +68,7 @@ def read_server(
             name: {"env": _variable("--header-env", variable)} for name, variable in private.items()
         }
     if ca_file is not None:
-        configuration["caFile"] = os.path.abspath(ca_file)
+        configuration["caFile"] = str(absolute(ca_file))
     if timeout is not None:
         configuration["timeoutMs"] = round(timeout * 1000)
     origins = admitted_origins(url, allow_origins)
@@ -102,7 +103,8 @@ class Conversation:
             raise Failed(Code.INVALID_ARGUMENTS, told)
         providers = dict.fromkeys(self._aliases, PROVIDER)
         bound = bind(providers, bindings, server.url, environment, descriptions)
-        self._commands = frozenset(descriptions[PROVIDER].commands)
+        #: The commands that the plugin has.
+        self.commands = frozenset(descriptions[PROVIDER].commands)
         self._headers = server.headers
         self._private = Private(bound.private)
         self._board = board
@@ -110,8 +112,10 @@ class Conversation:
         self.renewals = 0
         self.is_open = False
         identities = Identities(server.origins, bound.configurations, bindings.names)
+        codes = {code: status for each in descriptions.values() for code, status in each.codes.items()}
+        heard = self._progress
         with self._shown("starting the plugin"):
-            self._session = Session(executables, environment, identities, self._private, interruption, self._progress)
+            self._session = Session(executables, environment, identities, self._private, interruption, heard, codes)
         self._deadline = time.monotonic() + LIMIT_SECONDS + server.configuration.get("timeoutMs", 0) / 1000
 
     def __enter__(self) -> Self:
@@ -136,10 +140,6 @@ class Conversation:
             result = provider.run(alias, command, arguments, deadline=self._deadline, stop=stop)
         self.is_open = result.facts.get("connection") == "open"
         return result
-
-    def offers(self, command: str) -> bool:
-        """Tell whether the plugin has a command."""
-        return command in self._commands
 
     def renew(self) -> StepResult:
         """Initialize a fresh session, because the one so far was closed. Raises IndexError when none is spare."""
@@ -193,18 +193,25 @@ class Conversation:
         return self._private.text(text)
 
 
-def read_argument(text: str, standard_input: Callable[[], bytes]) -> str:
+def read_argument(text: str, standard_input: Callable[[int], bytes]) -> str:
     """Return the JSON that an argument stands for: itself, `@file`, or `-` for standard input. Raises Failed."""
     if text != "-" and not text.startswith("@"):
         return text
     try:
-        data = standard_input() if text == "-" else Path(text[1:]).read_bytes()
+        data = standard_input(ARGUMENT_LIMIT) if text == "-" else _read(text[1:])
+        if len(data) > ARGUMENT_LIMIT:
+            raise Failed(Code.INVALID_ARGUMENTS, f"The arguments have more than {ARGUMENT_LIMIT} bytes.")
         return data.decode()
     except OSError as error:
         reason = error.strerror or "the system refused"
         raise Failed(Code.INVALID_ARGUMENTS, f"The file {text[1:]} cannot be read: {reason}.") from None
     except UnicodeDecodeError:
         raise Failed(Code.INVALID_ARGUMENTS, "The arguments are not UTF-8.") from None
+
+
+def _read(name: str) -> bytes:
+    with Path(name).open("rb") as file:  # a pipe is as good as a file: `@<(make-arguments)`
+        return file.read(ARGUMENT_LIMIT + 1)
 
 
 def _pairs(form: str, given: tuple[str, ...]) -> dict[str, str]:
@@ -220,7 +227,7 @@ def _pairs(form: str, given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _variable(option: str, name: str) -> str:
-    if not _VARIABLE.fullmatch(name):
+    if not VARIABLE.fullmatch(name):
         told = f"`{option}` takes the name of an environment variable, never the value itself."
         raise Failed(Code.INVALID_ARGUMENTS, told)
     return name

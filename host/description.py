@@ -5,9 +5,10 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from protocol.failures import Code, Failed
 from protocol.values.document import JsonError, integer, parse
+from protocol.wire.messages import PROTOCOL
 
 __all__ = [
-    "PROTOCOL",
+    "DESCRIPTION_LIMIT",
     "ArgumentDescription",
     "ArgumentKind",
     "CommandDescription",
@@ -15,15 +16,14 @@ __all__ = [
     "read_description",
 ]
 
-#: Version of the host wire that is spoken here (docs/protocol.md).
-PROTOCOL: Final = 1
 #: Largest description, in bytes: a plugin of fifteen commands needs 30 KB.
 DESCRIPTION_LIMIT: Final = 4 * 1024 * 1024
 #: Exit statuses that a code may lead to (docs/flows.md, exit codes).
 _EXITS: Final = (1, 2, 3, 4, 5)
 
 #: `text` takes references; `object` is the text of a JSON object; `program` is text of another language and takes none.
-ArgumentKind: TypeAlias = Literal["text", "object", "program"]
+#: `values` is not written in a flow: the host fills it with every input and capture, for the program to look up.
+ArgumentKind: TypeAlias = Literal["text", "object", "program", "values"]
 Effect: TypeAlias = Literal["observe", "mutate"]
 
 
@@ -49,7 +49,10 @@ class CommandDescription(NamedTuple):
 
 
 class Description(NamedTuple):
-    """A whole plugin. ``configuration`` is a binding's JSON Schema; ``codes`` maps each code to its exit status."""
+    """A whole plugin. ``configuration`` is a binding's JSON Schema; ``codes`` maps each code to its exit status.
+
+    ``document`` is all of it, as the plugin printed it.
+    """
 
     name: str
     version: str
@@ -57,6 +60,7 @@ class Description(NamedTuple):
     commands: Mapping[str, CommandDescription]
     configuration: Mapping[str, Any]
     codes: Mapping[str, int]
+    document: Mapping[str, Any]
 
 
 def read_description(data: bytes) -> Description:
@@ -87,6 +91,7 @@ def read_description(data: bytes) -> Description:
         commands=_commands(root.get("commands")),
         configuration=configuration,
         codes=_codes(root.get("codes")),
+        document=root,
     )
 
 
@@ -127,9 +132,13 @@ def _arguments(value: Any, where: str) -> dict[str, ArgumentDescription]:
 
 
 def _kind(argument: dict[str, Any], where: str) -> ArgumentKind:
-    media = argument.get("contentMediaType")
+    media, filled = argument.get("contentMediaType"), argument.get("filledBy")
+    if filled not in (None, "host"):
+        _refuse(f'`{where}.filledBy` has to be "host" where it is there')
     if argument.get("type", "string") != "string":
         _refuse(f'`{where}.type` has to be "string": every argument is a string')
+    if filled and media != "application/json":
+        _refuse(f"`{where}` is filled by the host, so its `contentMediaType` has to be application/json")
     if media is None:
         return "text"
     if media != "application/json":
@@ -137,7 +146,7 @@ def _kind(argument: dict[str, Any], where: str) -> ArgumentKind:
     content = argument.get("contentSchema", {})
     if not isinstance(content, bool) and _object(content, f"`{where}.contentSchema`").get("type", "object") != "object":
         _refuse(f'`{where}.contentSchema.type` has to be "object"')
-    return "object"
+    return "values" if filled else "object"
 
 
 def _codes(value: Any) -> dict[str, int]:

@@ -11,10 +11,20 @@ from host.inert import Form
 from host.terminal import Terminal
 from protocol.failures import Code, Failed
 
-__all__ = ["STANDARD_OUTPUT", "append", "check_place", "write_content", "write_document", "write_new"]
+__all__ = [
+    "STANDARD_OUTPUT",
+    "append",
+    "check_place",
+    "replace_file",
+    "write_content",
+    "write_document",
+    "write_new",
+]
 
 #: In place of a file name: standard output.
 STANDARD_OUTPUT: Final = "-"
+#: Characters of a file's name that its temporary one keeps: names have 255 bytes, and a character up to 4.
+_NAME_LIMIT: Final = 50
 
 
 def check_place(name: str | None) -> None:
@@ -22,12 +32,23 @@ def check_place(name: str | None) -> None:
     if name is None or name == STANDARD_OUTPUT:
         return
     path = Path(name)
-    if path.is_dir():
+    if os.path.isdir(path):
         raise _refused(name, "it is a folder")
-    if not path.parent.is_dir():
+    if _is_device(path):
+        if not os.access(path, os.W_OK):
+            raise _refused(name, "it may not be written to")
+        return
+    folder = _place(path).parent
+    if not os.path.isdir(folder):
         raise _refused(name, "its folder does not exist")
-    if not os.access(path.parent, os.W_OK):
+    if not os.access(folder, os.W_OK):
         raise _refused(name, "its folder may not be written to")
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:  # a name that is too long
+        raise _refused(name, error.strerror or "the system refused") from None
 
 
 def write_document(name: str, document: Any, terminal: Terminal) -> None:
@@ -40,16 +61,42 @@ def write_content(name: str, content: bytes, form: Form, terminal: Terminal) -> 
     if name == STANDARD_OUTPUT:
         terminal.document(content, form)
         return
-    path = Path(name)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        replace_file(Path(name), content)
+    except OSError as error:
+        raise _refused(name, error.strerror or "the system refused") from None
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all, and have it on the disk. Raises OSError.
+
+    A link stays, and what it leads to is replaced. A device or a pipe is written into: to replace `/dev/null` would
+    take it from everyone.
+    """
+    if _is_device(path):
+        with path.open("wb") as device:
+            device.write(content)
+        return
+    path = _place(path)
+    temporary = path.with_name(f".{path.name[:_NAME_LIMIT]}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError as error:
+    finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        raise _refused(name, error.strerror or "the system refused") from None
+
+
+def _is_device(path: Path) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
+def _place(path: Path) -> Path:
+    """Return where the file is written: where the path leads when it is a link."""
+    return Path(os.path.realpath(path)) if os.path.islink(path) else path
 
 
 def append(name: str, content: bytes, limit: int) -> bool:

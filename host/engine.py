@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from host.comparator import Comparator, Compared
 from host.evidence import Evidence
 from host.flow import Flow, Section, Step
-from host.outcome import Conclusion, FlowOutcome, StepOutcome, conclude
+from host.outcome import Conclusion, FlowOutcome, StepOutcome, code_of_failure, conclude
 from host.recorder import Recorder, StepRun, withhold
 from host.runs import CATALOG, Inventory
 from host.session import Session
@@ -52,10 +52,11 @@ def run_flow(
     fail_fast: bool = False,
     codes: Mapping[str, int] | None = None,
 ) -> Ran:
-    """Run every step of a checked flow, in order, each at most once. A failure of a step is in the outcome.
+    """Run every step of a checked flow, in order, each at most once.
 
-    ``codes`` gives the exit status of failure codes that are a plugin's own.
-    Raises Failed (``internal``) when evidence can no longer be written; the session is the caller's to end.
+    What a step fails by is in the outcome, and so is evidence that can no longer be written (``internal``), which ends
+    the flow at once. ``codes`` gives the exit status of failure codes that are a plugin's own. The session is the
+    caller's to end.
     """
     engine = _Engine(flow, session, recorder, comparator, listener, Course(fail_fast=fail_fast))
     try:
@@ -126,7 +127,8 @@ class _Engine:
     def _ran(self, evidence: Evidence, outcomes: tuple[StepOutcome, ...], conclusion: Conclusion) -> Ran:
         outcome = FlowOutcome(
             flow=self._flow.name,
-            file=self._flow.file,
+            # Where a flow lies may be in a private folder, the working directory of a shell.
+            file=self._session.private.text(self._flow.file),
             run=evidence.run,
             folder=str(evidence.folder),
             status=conclusion.status,
@@ -238,7 +240,7 @@ def _result(step: Step, failure: Failure) -> StepResult:
     facts = {"plugin": {name: data[name] for name in ("exit", "diagnostics") if data.get(name)}}
     return StepResult(
         status="unknown" if may_have_run else "failed",
-        code=str(failure.code),
+        code=code_of_failure(failure),
         message=failure.message,
         effect=step.effect,
         facts=facts if facts["plugin"] else {},
@@ -247,8 +249,9 @@ def _result(step: Step, failure: Failure) -> StepResult:
 
 def _bounded(result: StepResult) -> StepResult:
     """Hold a plugin to the limits of what is kept, so that one that does not keep them cannot fill the disk."""
-    parts = {"state": result.state, "facts": result.facts} | {entry.name: entry.json for entry in result.artifacts}
-    large = [name for name, value in parts.items() if len(encode(value)) > ARTIFACT_LIMIT]
+    sizes = {"state": len(encode(result.state)), "facts": len(encode(result.facts))}
+    sizes |= {artifact.name: artifact.size for artifact in result.artifacts}
+    large = [name for name, size in sizes.items() if size > ARTIFACT_LIMIT]
     if not large:
         return result
     return StepResult(

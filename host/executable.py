@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from host.description import DESCRIPTION_LIMIT
 from protocol.failures import Code, Failed
 
 __all__ = ["PLUGIN_VARIABLE", "PROVIDERS", "Executable", "current_environment", "describe", "find", "without"]
@@ -18,13 +19,13 @@ __all__ = ["PLUGIN_VARIABLE", "PROVIDERS", "Executable", "current_environment", 
 #: Names the executable of the MCP provider, as `--plugin` does.
 PLUGIN_VARIABLE: Final = "ASSAY_PLUGIN"
 #: Provider -> the import package that is run when no executable is named.
-_MODULES: Final = {"MCP": "plugin"}
+_MODULES: Final = {"MCP": "plugin", "LocalBash": "host.providers.shell", "Browser": "host.providers.browser"}
+#: The provider whose executable can be named: the others come along with the host.
+_NAMEABLE: Final = "MCP"
 #: Providers that have an executable in this version.
 PROVIDERS: Final = tuple(_MODULES)
 #: Seconds that `--describe` may take; it imports next to nothing.
 DESCRIBE_SECONDS: Final = 30.0
-#: Largest description that is read, in bytes; ours is 30 KiB.
-DESCRIPTION_LIMIT: Final = 16 * 1024 * 1024
 
 
 class Executable(NamedTuple):
@@ -43,6 +44,8 @@ def current_environment() -> dict[str, str]:
 def find(provider: str, named: str | None, environment: Mapping[str, str]) -> Executable:
     """Return the executable of ``provider``: the named one, else ASSAY_PLUGIN's, else the package that came along.
 
+    Only the MCP provider's can be named.
+
     Raises Failed (``provider_missing``) when there is none, or when the named one cannot be run.
     """
     module = _MODULES.get(provider)
@@ -53,7 +56,7 @@ def find(provider: str, named: str | None, environment: Mapping[str, str]) -> Ex
             f"No plugin executable is known for the provider `{provider}`. This version of Assay brings: {known}.",
         )
     given, source = (named, "--plugin") if named else (environment.get(PLUGIN_VARIABLE), PLUGIN_VARIABLE)
-    if given:
+    if given and provider == _NAMEABLE:
         return Executable(provider, (_runnable(given, source, environment),), {})
     # -P, not -I: the user's own site-packages and PYTHONPATH may be where Assay lives, and both switches keep a folder
     # called `plugin` in the working directory from being run in place of ours.
@@ -66,9 +69,9 @@ def _runnable(given: str, source: str, environment: Mapping[str, str]) -> str:
     if found is not None:
         return os.path.abspath(found)
     path = Path(given)
-    if not path.exists():
+    if not os.path.exists(path):
         reason = "there is no such file"
-    elif path.is_dir():
+    elif os.path.isdir(path):
         reason = "it is a folder"
     else:
         reason = "it is not executable (`chmod +x` makes it so)"

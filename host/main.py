@@ -1,15 +1,18 @@
 """The command line `assay`: its subcommands, imported when they are used, and the one place where failures end."""
 
+import contextlib
 import importlib
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
-from host.terminal import Terminal, block, line
-from protocol.failures import CODES, Code, Failed, Failure
+from host.outcome import INTERRUPTED_EXIT, REFUSED_EXIT, code_of_failure, exit_of_failure, gravest, remedy
+from host.terminal import Terminal, block, line, open_streams
+from protocol.failures import Code, Failed, Failure
 from protocol.version import VERSION
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -27,8 +30,6 @@ COMMANDS: Final = {
     "plugins": "Show the commands of each plugin.",
 }
 ALIASES: Final = {"apply": "run"}
-_INTERRUPTED: Final = 130
-REFUSED_EXIT: Final = 2
 
 
 class _Lazy(click.Group):
@@ -71,38 +72,73 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit status. Nothing escapes: every failure is a line on standard error."""
+    open_streams()
     terminal = Terminal()
+    with _threads_report_to(terminal):
+        status = _run(terminal, arguments)
+    if reason := terminal.close():
+        failure = Failure(Code.INTERNAL, f"Standard output cannot be written to: {reason}.")
+        status = gravest((status, _tell(terminal, failure)))
+    return status
+
+
+@contextlib.contextmanager
+def _threads_report_to(terminal: Terminal) -> Iterator[None]:
+    """Have a thread that breaks down say so in one line, and not in a traceback: its text may quote a plugin's line."""
+
+    def report(details: threading.ExceptHookArgs) -> None:
+        if details.exc_value is not None:
+            terminal.problem(f"error: A defect in Assay: {_place(details.exc_value)}. [{Code.INTERNAL}]")
+
+    before, threading.excepthook = threading.excepthook, report
+    try:
+        yield
+    finally:
+        threading.excepthook = before
+
+
+def _run(terminal: Terminal, arguments: Sequence[str] | None) -> int:
     try:
         status = cli.main(args=arguments, prog_name="assay", standalone_mode=False)
         return status if isinstance(status, int) else 0
+    except SystemExit:
+        return 0  # click prints help itself, and ends so when the reader goes away
     except click.ClickException as error:
-        error.show()
+        with contextlib.suppress(OSError):
+            error.show()
         return error.exit_code
-    except Failed as failed:
-        return _tell(terminal, failed.failure)
     except (KeyboardInterrupt, click.Abort):
-        terminal.problem("Interrupted.")
-        return _INTERRUPTED
+        return _interrupted(terminal)
+    except Failed as failed:
+        # A command line as a whole is cancelled by its user only.
+        return _interrupted(terminal) if failed.code is Code.CANCELLED else _tell(terminal, failed.failure)
     except Exception as error:  # noqa: BLE001 - the last line: a defect is told without a traceback, which may quote
         return _tell(terminal, Failure(Code.INTERNAL, f"A defect in Assay: {_place(error)}."))
 
 
+def _interrupted(terminal: Terminal) -> int:
+    terminal.problem("Interrupted.")
+    return INTERRUPTED_EXIT
+
+
 def _tell(terminal: Terminal, failure: Failure) -> int:
-    entry = CODES[failure.code]
-    terminal.problem(f"error: {block(failure.message)} [{failure.code}]")
+    status = exit_of_failure(failure)
+    terminal.problem(f"error: {block(failure.message)} [{line(code_of_failure(failure))}]")
     diagnostics = (failure.data or {}).get("diagnostics")
     if diagnostics:
         terminal.problem("its last words:\n" + "\n".join(f"| {line(row)}" for row in str(diagnostics).splitlines()))
     # What the host refuses before anything is contacted says itself what to do.
-    if entry.exit != REFUSED_EXIT:
-        terminal.problem(f"help: {entry.remedy}")
-    return entry.exit
+    advice = remedy(code_of_failure(failure))
+    if status != REFUSED_EXIT and advice:
+        terminal.problem(f"help: {advice}")
+    return status
 
 
 def _place(error: BaseException) -> str:
-    """Say which exception came from where. Its text is left out: it may quote what must not be shown."""
+    """Say which exception came from where. Its text may quote what must not be shown, the system's aside."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     own = [frame for frame in frames if "host" in Path(frame.filename).parts]
     came = f", called from {Path(own[-1].filename).name}:{own[-1].lineno}" if own and own[-1] is not frames[-1] else ""
-    return f"{type(error).__name__}{where}{came}"
+    reason = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
+    return f"{type(error).__name__}{where}{came}{reason}"

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from host.bindings import BINDINGS_LIMIT, Bindings, Bound, bind, read_bindings
+from host.bindings import BINDINGS_LIMIT, Bindings, Bound, bind, read_bindings, stand_in
 from host.description import Description, read_description
 from host.discovery import path_text
 from host.executable import Executable, describe, find, without
@@ -17,7 +17,7 @@ from host.inputs import read_inputs, require_taken
 from host.origins import admitted_origins
 from host.outcome import FlowOutcome
 from host.problems import render
-from host.reading import Draft, check_flow
+from host.reading import PROVIDERS, Draft, check_flow
 from host.refusals import innocent, refuse
 from host.selection import read_flows, select
 from host.settings import Choices, choose, read_settings
@@ -37,6 +37,8 @@ __all__ = [
 
 #: Stands for the target of a plan that has none: commands are checked, nothing is contacted.
 PLANNED_TARGET: Final = "http://target.invalid/mcp"
+#: Characters of the shortest credential, where nothing says which fields hold one.
+CREDENTIAL_MINIMUM: Final = 16
 #: What a child that only describes itself needs of the environment. Bindings are not read yet, so the variables that
 #: they name are not known, and none of them may reach a child.
 _HARMLESS: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH")
@@ -70,7 +72,10 @@ class Job(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """Everything that runs share. When ``refused`` is not empty, nothing may be contacted."""
+    """Everything that runs share. When ``refused`` is not empty, nothing may be contacted.
+
+    ``private`` is every private value of the bindings file as far as its variables are set. The repr shows none.
+    """
 
     jobs: tuple[Job, ...]
     refused: tuple[FlowOutcome, ...]
@@ -79,6 +84,10 @@ class Prepared(NamedTuple):
     executables: Mapping[str, Executable]
     descriptions: Mapping[str, Description]
     hidden: frozenset[str]
+    private: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Prepared with {len(self.jobs)} flows>"
 
     @property
     def codes(self) -> dict[str, int]:
@@ -115,7 +124,7 @@ def prepare(options: Options, environment: Mapping[str, str]) -> Prepared:
     if len(jobs) == len(made):
         refused = []
     hidden = bindings.names if bindings else frozenset()
-    return Prepared(jobs, tuple(refused), choices, origins, executables, descriptions, hidden)
+    return Prepared(jobs, tuple(refused), choices, origins, executables, descriptions, hidden, binder.known)
 
 
 def load_choices(options: Options, environment: Mapping[str, str]) -> tuple[str, Choices]:
@@ -190,6 +199,12 @@ class _Binder:
         """Every private value of the bindings file, as far as it can be resolved."""
         return self._bindings.private(self._environment, self._descriptions) if self._bindings else ()
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Return what evidence is kept free of. Of what no description tells apart, only what may be a credential."""
+        least = CREDENTIAL_MINIMUM
+        return self._bindings.private(self._environment, self._descriptions, least=least) if self._bindings else ()
+
     def redact(self, text: str) -> str:
         """Return a text without any of them: a flow that is refused is shown line by line."""
         return str(self._redactor.text(text).value)
@@ -206,15 +221,17 @@ class _Binder:
         unresolved = []
         for alias, provider in providers.items():
             target = self._target or PLANNED_TARGET
+            entry = self._bindings.entry(alias) if self._bindings else None
             try:
                 bound = bind({alias: provider}, self._bindings, target, self._environment, self._descriptions)
             except Failed as failed:
-                entry = self._bindings.entry(alias) if self._bindings else None
                 if entry is None or entry[0] != provider:
                     raise
                 unresolved.append(failed.failure.message)
+                entry = None
                 bound = bind({alias: provider}, None, target, self._environment, self._descriptions)
-            found |= bound.bindings
+            binding = bound.bindings[alias]
+            found[alias] = binding if entry else stand_in(binding, self._descriptions)
         return Bound(found), tuple(unresolved)
 
 
@@ -245,7 +262,9 @@ def _job(
     failures: Mapping[str, Failure],
 ) -> Job | FlowOutcome:
     reading = check_flow(draft, descriptions, given, planning=binder.planning)
-    failure = next((failures[name] for name in ("bindings", *draft.providers.values()) if name in failures), None)
+    # That a flow names a provider which nobody knows is a problem of the flow, and told with its place.
+    known = [provider for provider in draft.providers.values() if provider in PROVIDERS]
+    failure = next((failures[name] for name in ("bindings", *known) if name in failures), None)
     if reading.flow is None or failure is not None:
         exposed = exposed_text(reading.text, binder.private)
         problems = sorted((*reading.problems, *exposed), key=lambda problem: problem[:2])
@@ -255,10 +274,12 @@ def _job(
     try:
         bound, unresolved = binder.bind(flow.providers)
     except Failed as failed:
-        return refuse(flow.name, flow.file, flow.text, (), failed.failure)
-    private = [value for values in bound.private.values() for value in values]
+        return refuse(flow.name, flow.file, flow.text, (), failed.failure, redact=binder.redact)
+    # The whole file's: evidence of one flow must not hold the secrets of another.
+    private = [*binder.private, *(value for values in bound.private.values() for value in values)]
     exposed = (*exposed_text(flow.text, private), *exposed_inputs(flow.values, private))
     if exposed:
         told = "The flow holds a private value of a binding; it would be kept as evidence."
-        return refuse(flow.name, flow.file, flow.text, exposed, Failure(Code.PRIVATE_OPERAND, told))
+        failure = Failure(Code.PRIVATE_OPERAND, told)
+        return refuse(flow.name, flow.file, flow.text, exposed, failure, redact=binder.redact)
     return Job(flow, path, _recorded(path, folder), bound, unresolved)

@@ -81,7 +81,7 @@ class Teller:
         if flow.warnings and not self._quiet:
             shown = render(flow.file, flow.text, flow.warnings, severity="warning", redact=self.redact)
             self._rows.append((shown.rstrip(), True))
-        self._write(self._paint(f"{line(flow.name)}  ({line(flow.file)})", "heading"))
+        self._write(self._paint(f"{line(flow.name)}  ({line(self.redact(flow.file))})", "heading"))
 
     def section(self, section: Section) -> None:
         self._write("")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from host.flow import Flow
-from host.outcome import ERROR_EXIT, REFUSED_EXIT, FlowOutcome, exit_of_code
+from host.outcome import ERROR_EXIT, REFUSED_EXIT, FlowOutcome, code_of_failure, exit_of_failure
 from host.problems import Problem, render
 from protocol.failures import Code, Failure
 
@@ -19,20 +19,23 @@ def refuse(
     *,
     redact: Callable[[str], str] = str,
 ) -> FlowOutcome:
-    """Return the outcome of a flow that is not run: for problems in it, or for a failure around it."""
-    status = exit_of_code(failure.code) if failure else REFUSED_EXIT
+    """Return the outcome of a flow that is not run: for problems in it, or for a failure around it.
+
+    ``redact`` sees every text of it, its name and its file's included.
+    """
+    status = exit_of_failure(failure) if failure else REFUSED_EXIT
     told = failure.message if failure else _count(problems)
     diagnostics = (failure.data or {}).get("diagnostics") if failure else None
     return FlowOutcome(
-        flow=flow,
-        file=file,
+        flow=flow and redact(flow),
+        file=redact(file),
         run=None,
         folder=None,
         status="error" if status >= ERROR_EXIT else "refused",
-        code=str(failure.code) if failure else None,
+        code=code_of_failure(failure) if failure else None,
         message=redact(told),
         problems=tuple(each._replace(message=redact(each.message), help=redact(each.help)) for each in problems),
-        shown=render(file, text, problems, redact=redact) if problems else "",
+        shown=render(redact(file), text, problems, redact=redact) if problems else "",
         exit=status if status >= ERROR_EXIT else REFUSED_EXIT,
         notes=(f"its last words: {redact(diagnostics)}",) if diagnostics else (),
     )

@@ -1,5 +1,6 @@
 """Runs prepared flows, one by one or several at once: checks every step of all first, and keeps baselines."""
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,11 +10,12 @@ from typing import Final, NamedTuple
 
 from host.baseline import Baseline, default_baseline, read_baseline, write_baseline
 from host.comparator import Comparator
+from host.documents import check_place
 from host.engine import Ran, run_flow
 from host.evidence import Evidence
 from host.flow import Flow, Step
 from host.interruption import Interruption
-from host.outcome import ERROR_EXIT, INTERRUPTED_EXIT, FlowOutcome
+from host.outcome import ERROR_EXIT, INTERRUPTED_EXIT, FlowOutcome, code_of_failure, remedy
 from host.parallel import run_all
 from host.preparation import Job, Prepared
 from host.private import Private
@@ -80,9 +82,12 @@ class Runner:
     def run(self, options: RunOptions) -> list[FlowOutcome]:
         """Check every step of every flow, and run the flows unless one is refused.
 
-        Raises Failed for a baseline that cannot be read.
+        Raises Failed, before contact, for a baseline that cannot be read, or written where it is to be updated.
         """
         jobs = self._prepared.jobs
+        if options.update_baseline:
+            for job in jobs:
+                check_place(str(_baseline_path(job, options)))
         baselines = [_baseline(job, options) for job in jobs]
         self._stage.expect(len(jobs))
         if len(jobs) == 1:
@@ -147,14 +152,22 @@ class Runner:
                 configurations.setdefault(provider, {}).update(aliases)
             for provider, values in job.bound.private.items():
                 private[provider] = tuple(dict.fromkeys((*private.get(provider, ()), *values)))
-        known = Private({provider: private.get(provider, ()) for provider in configurations})
+        known = Private({provider: private.get(provider, ()) for provider in configurations}, self._prepared.private)
         self._known.append(known)
         teller.redact = known.text
         prepared = self._prepared
         identities = Identities(prepared.origins, configurations, prepared.hidden)
         progress = teller.progress
         try:
-            return Session(prepared.executables, self._environment, identities, known, self._interruption, progress)
+            return Session(
+                prepared.executables,
+                self._environment,
+                identities,
+                known,
+                self._interruption,
+                progress,
+                prepared.codes,
+            )
         except Failed as failed:
             return failed.failure._replace(message=known.text(failed.failure.message))
 
@@ -166,9 +179,10 @@ class Runner:
             evidence = Evidence(root, session.private.leaks)
         except Failed as failed:
             return refuse_flow(job.flow, failed.failure)
-        recorder = Recorder(evidence, job.flow, job.file, session.plugins, session.private, time.time())
+        file = session.private.text(job.file)
+        recorder = Recorder(evidence, job.flow, file, session.plugins, session.private, time.time())
         update = options.update_baseline
-        comparator = Comparator(baseline, options.fail_on, update=update, root=root, file=job.file, run=evidence.run)
+        comparator = Comparator(baseline, options.fail_on, update=update, root=root, file=file, run=evidence.run)
         teller.flow(job.flow)
         ran = run_flow(
             job.flow,
@@ -214,7 +228,7 @@ def _problem(step: Step, failure: Failure) -> Problem:
     """Place a refusal: at the argument that it names, else at the command."""
     named = (failure.where or "").partition(".")[0].partition("[")[0].partition("/")[0]
     place = next((argument for argument in step.arguments if argument.name == named), None)
-    advice = CODES[failure.code].remedy
+    advice = remedy(code_of_failure(failure))
     if place is not None:
         return Problem(place.line, place.column, len(place.name), failure.message, advice)
     return Problem(step.line, step.column, len(f"{step.alias}.{step.command}"), failure.message, advice)
@@ -230,7 +244,7 @@ def _not_started(job: Job, failure: Failure | None, interruption: Interruption) 
 
 def _baseline(job: Job, options: RunOptions) -> Baseline | None:
     path = _baseline_path(job, options)
-    if path.exists() or (options.baseline is not None and not options.update_baseline):
+    if os.path.exists(path) or (options.baseline is not None and not options.update_baseline):
         return read_baseline(path)
     return None
 

@@ -1,24 +1,18 @@
-"""What people see: text with everything that could act on a terminal or hide in it spelled out, on the right stream."""
+"""What people see, on the right stream: results, progress and problems."""
 
 import os
 import shutil
 import sys
 import threading
 from collections.abc import Sequence
-from typing import Final, TextIO
+from typing import ClassVar, Final, TextIO
 
 from host.inert import Form, inert_document, inert_text
+from host.visible import block, legible, line
+from protocol.failures import Code, Failed
 
-__all__ = ["Terminal", "block", "is_live", "line", "on_github", "standard_input"]
+__all__ = ["Terminal", "block", "is_live", "line", "on_github", "open_streams", "standard_input"]
 
-#: Letters and marks without a shape of their own, which `str.isprintable` lets pass: fillers, joiners, variation
-#: selectors. They hide text from people that programs read.
-_SHAPELESS: Final = frozenset(
-    {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
-    | set(range(0x180B, 0x1810))
-    | set(range(0xFE00, 0xFE10))
-    | set(range(0xE0100, 0xE01F0))
-)
 _COLOURS: Final = {
     "succeeded": "32",
     "failed": "31",
@@ -32,42 +26,20 @@ _COLOURS: Final = {
 }
 
 
-def line(text: str) -> str:
-    """Return a text as one line: every character that is not visible, line ends and tabs too, as an escape."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(character if _visible(character) else _escape(character) for character in text)
-
-
-def block(text: str) -> str:
-    """Return a text of several lines; only their ends and tabs stay as they are."""
-    return "\n".join("\t".join(line(part) for part in row.split("\t")) for row in text.split("\n"))
-
-
-def _visible(character: str) -> bool:
-    return character.isprintable() and ord(character) not in _SHAPELESS
-
-
-def _escape(character: str) -> str:
-    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character)
-    if known:
-        return known
-    number = ord(character)
-    if number < 0x100:
-        return f"\\x{number:02x}"
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-
-
 class Terminal:
     """Standard output for results and standard error for progress and problems, each written to by one method.
 
     Callers escape what is not theirs with :func:`line` or :func:`block`. Colour only where the stream is a terminal and
-    NO_COLOR is unset. A reader that closes the stream early (`| head`) is no failure: the rest is dropped. Lines of
-    several threads do not mix.
+    NO_COLOR is unset. A reader that closes the stream early (`| head`) is no failure: the rest is dropped. So it is
+    when a stream cannot be written to (a full disk), which stops nothing that is under way: :meth:`close` tells it.
+    Lines of several threads do not mix.
 
     ``github``: what is written is read by GitHub's runner, so nothing of it may be a workflow command but what
     :meth:`commands` writes. It is on by itself in a job of GitHub Actions.
     """
+
+    #: Why standard output did not take something, whichever terminal wrote it.
+    _untaken: ClassVar[str | None] = None
 
     def __init__(self, out: TextIO | None = None, error: TextIO | None = None, *, quiet: bool = False) -> None:
         self._out = out or sys.stdout
@@ -91,14 +63,23 @@ class Terminal:
         self._write(self._out, text)
 
     def document(self, content: bytes, form: Form = "json") -> None:
-        """Write the bytes of a document to standard output, whatever its encoding is."""
-        shown = inert_document(content, form) if self.github else content
+        """Write the bytes of a document to standard output, whatever its encoding is.
+
+        On a terminal, what is not visible stands in JSON as JSON's own escapes: it is the same document.
+        """
+        if self.wide and form == "json":
+            content = legible(content.decode()).encode()
+        if self.github:
+            content = inert_document(content, form)
         with self._lock:
             try:
                 self._out.flush()
-                self._out.buffer.write(shown)
+                self._out.buffer.write(content)
                 self._out.buffer.flush()
             except BrokenPipeError:
+                _give_up(self._out)
+            except OSError as error:
+                Terminal._untaken = _reason(error)
                 _give_up(self._out)
 
     def commands(self, commands: Sequence[str], *, to_error: bool = False) -> None:
@@ -122,6 +103,11 @@ class Terminal:
             return text
         return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m"
 
+    def close(self) -> str | None:
+        """Say once why standard output did not take all of what was written; None when it did, or its reader left."""
+        reason, Terminal._untaken = Terminal._untaken, None
+        return reason
+
     def _write(self, stream: TextIO, text: str) -> None:
         self._put(stream, inert_text(text) if self.github else text)
 
@@ -136,6 +122,14 @@ class Terminal:
                 stream.flush()
             except BrokenPipeError:
                 _give_up(stream)
+            except OSError as error:
+                if stream is self._out:
+                    Terminal._untaken = _reason(error)
+                _give_up(stream)
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or "the system refused"
 
 
 def _give_up(stream: TextIO) -> None:
@@ -143,9 +137,27 @@ def _give_up(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def open_streams() -> None:
+    """Open those of the three standard streams that the process was started without; nothing reads or writes them.
+
+    Otherwise the next file that is opened takes their number, and what is printed ends up in it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    sys.stdin = sys.stdin or os.fdopen(0, "r", closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
 def standard_input(limit: int) -> bytes:
-    """Read standard input to its end, or one byte past ``limit``."""
-    return sys.stdin.buffer.read(limit + 1)
+    """Read standard input to its end, or one byte past ``limit``. Raises Failed (``invalid_arguments``)."""
+    try:
+        return sys.stdin.buffer.read(limit + 1)
+    except OSError as error:
+        raise Failed(Code.INVALID_ARGUMENTS, f"Standard input cannot be read: {_reason(error)}.") from None
 
 
 def coloured(stream: TextIO) -> bool:

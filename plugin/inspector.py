@@ -1,20 +1,23 @@
 """Everything behind the host wire: bindings, aliases, and the methods that a host can call."""
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from plugin.alias import Alias
 from plugin.binding import private_values, read_binding
 from plugin.checks.arguments import Checked, Surroundings, check_arguments, find_command
-from plugin.commands import resolve
-from plugin.context import Context
+from plugin.commands import COMMANDS, resolve
 from plugin.identity import NAME, PROVIDER, VERSION
-from plugin.params import InvalidParams
-from plugin.results import bounded
 from plugin.step import Step, Verdict
 from protocol.failures import Code, Failed
 from protocol.mcp.origins import OriginError, origin
+from protocol.wire.context import Context
 from protocol.wire.messages import PROTOCOL
+from protocol.wire.params import InvalidParams
+from protocol.wire.results import bounded
+from protocol.wire.service import Notify
+from protocol.wire.steps import Effect
 
 if TYPE_CHECKING:  # imports the HTTP stack, which the first answer must not wait for
     from protocol.mcp.connection import Connection
@@ -23,13 +26,14 @@ __all__ = ["Inspector"]
 
 
 class Inspector:
-    """The state of one plugin process. Methods take params that ``plugin.params`` has read.
+    """The state of one plugin process, and its service on the host wire (``protocol.wire.service``).
 
     ``initialize``, ``check`` and ``learn`` may be called while another thread is in ``run``.
     """
 
-    def __init__(self, notify: Callable[[str, dict[str, Any]], None]) -> None:
+    def __init__(self, notify: Notify) -> None:
         self.context = Context(notify)
+        self.requests: Mapping[str, Callable[[dict[str, Any]], Any]] = {"compare": self.compare}
         self._aliases: dict[str, Alias] | None = None
 
     @property
@@ -63,7 +67,7 @@ class Inspector:
         _, checked = self._checked(params, frozenset(params["open"]))
         return {"effect": checked.command.effect}
 
-    def run(self, params: dict[str, Any], identity: str | int, cancelled: Callable[[], bool]) -> Any:
+    def run(self, params: dict[str, Any], identity: str | int, cancelled: Callable[[], bool]) -> bytes:
         """Carry out a command and return its encoded step result. Raises Failed when ``check`` would."""
         alias, checked = self._checked(params, frozenset())
         step = Step(alias, checked, self.context, identity, cancelled)
@@ -80,6 +84,36 @@ class Inspector:
         from plugin.comparison import compare_states  # not on the way to the first reply
 
         return compare_states(params["inventory"], params["before"], params["after"], params["catalogs"])
+
+    def effect(self, command: str) -> Effect:
+        """Return the effect of a command; one that is not known has none."""
+        return "mutate" if command in COMMANDS and COMMANDS[command].effect == "mutate" else "observe"
+
+    def facts(self, alias: str) -> dict[str, Any]:
+        """Return how an alias stands: `connection`."""
+        found = (self._aliases or {}).get(alias)
+        return {"connection": found.state if found else "none"}
+
+    def interrupt(self, params: dict[str, Any]) -> None:
+        """End what an alias's connection is in. Never waits."""
+        connection = self.connection(params.get("alias", ""))
+        if connection is not None:
+            connection.cancel()
+
+    def warm(self) -> None:
+        """Import the HTTP stack while the host thinks about its first step."""
+        for command in COMMANDS.values():
+            try:
+                resolve(command.handler)
+            except (ImportError, AttributeError):
+                return  # the step that needs it reports it
+        gc.freeze()
+
+    def end(self) -> None:
+        """Send each session that is still live its one DELETE."""
+        from plugin.ending import end_all  # not on the way to the first reply
+
+        end_all(self.live())
 
     def connection(self, alias: str) -> "Connection | None":
         """Return the connection of an alias, if it has one: what a cancel interrupts."""

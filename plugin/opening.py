@@ -3,9 +3,8 @@
 from typing import Any
 
 from plugin.alias import Alias
-from plugin.binding import authorization, join
+from plugin.binding import authorization, join, url_secrets
 from plugin.certificates import read_authorities
-from plugin.context import Context
 from plugin.identity import NAME, VERSION
 from plugin.step import Step
 from plugin.tokenfile import read_token
@@ -14,6 +13,7 @@ from protocol.mcp.connection import Connection, Settings
 from protocol.mcp.http import HttpTransport
 from protocol.mcp.origins import is_admitted, origin
 from protocol.mcp.replies import Outcome
+from protocol.wire.context import Context
 
 __all__ = ["open_connection", "require_connection"]
 
@@ -47,7 +47,12 @@ def open_connection(step: Step) -> Outcome:
         alias.failed = True
         raise
     alias.connection.rearm()
-    step.stop_if_cancelled()
+    try:
+        step.stop_if_cancelled()
+    except Failed:
+        alias.connection.end()  # gives its descriptors back; nothing was sent, so the next command makes another
+        alias.connection = None
+        raise
     outcome = alias.connection.initialize()
     step.facts["session"] = _session(step, alias.connection, outcome)
     if outcome.kind in ("rpc-error", "refused") and outcome.value is not None:
@@ -59,7 +64,8 @@ def _prepare(alias: Alias, context: Context) -> Connection:
     binding = alias.binding
     url = join(binding.endpoint, alias.path)
     if url != binding.endpoint:
-        context.learn(url)
+        known = url_secrets(binding.endpoint)
+        context.learn(*(value for value in url_secrets(url) if value not in known))
     if not is_admitted(url, context.origins):
         text = f"The origin {origin(url)} is not admitted. Make it the target, or add `--allow-origin {origin(url)}`."
         raise Failed(Code.ORIGIN_NOT_ADMITTED, text)

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from plugin.alias import Alias
 from plugin.checks.arguments import Checked
 from plugin.checks.expectation import Expect
-from plugin.context import Context
 from protocol.failures import Code, Failed
 from protocol.mcp.replies import BODY_CHARACTERS, Outcome
+from protocol.wire.context import Context
 from protocol.wire.steps import Artifact, Status, StepResult
 
 __all__ = ["Step", "Verdict"]
@@ -55,7 +55,11 @@ class Step:
         """Return `facts.http` of an outcome; of a refusal's body the first 512 characters are kept, once redacted."""
         facts = outcome.http
         if isinstance(facts.get("body"), str):
-            facts = {**facts, "body": self.context.redactor.text(facts["body"]).value[:BODY_CHARACTERS]}
+            body = self.context.redactor.text(facts["body"]).value
+            if "ended" in facts:
+                # The reading broke off, and the half of a private value at its end would not have been recognised.
+                body = body[: max(0, len(body) - self.context.longest_form)]
+            facts = {**facts, "body": body[:BODY_CHARACTERS]}
         return facts
 
     def refusal(self, error: dict[str, Any]) -> dict[str, Any]:

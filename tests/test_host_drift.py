@@ -1,6 +1,7 @@
 """Runs compared with earlier runs and with baselines, and `assay diff`: what is compared, what fails, what is said."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ def test_a_first_run_has_nothing_to_compare_with(assay: Command) -> None:
     assert "steps/02-api.tools/tool-diff.json" not in assay.kept()
 
 
+@pytest.mark.requirement("diff.artifact")
 def test_a_later_run_keeps_the_diff_to_the_latest_earlier_one_and_does_not_fail(assay: Command) -> None:
     run(assay, ["older"])
     run(assay, OLD)
@@ -78,6 +80,7 @@ def test_a_later_run_keeps_the_diff_to_the_latest_earlier_one_and_does_not_fail(
     assert first < second
 
 
+@pytest.mark.requirement("diff.succeeded")
 def test_a_run_in_which_the_step_failed_is_passed_over(assay: Command) -> None:
     run(assay, OLD)
     assay.behave(commands={"tools": [[{"result": {"status": "failed", "code": "timeout", "tools": ["half"]}}]]})
@@ -258,6 +261,15 @@ def test_a_baseline_that_cannot_be_used_is_found_out_before_contact(
     assert assay.plugin.log == []
 
 
+def test_a_baseline_beside_a_flow_that_could_not_be_written_is_found_out_before_contact(
+    assay: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("host.documents.os.access", lambda _path, mode: mode != os.W_OK)
+    done = assay.run("f.md", "--update-baseline")
+    assert (done.exit, assay.plugin.log) == (2, [])
+    assert "f.baseline.json cannot be written: its folder may not be written to." in done.err
+
+
 # assay diff
 
 
@@ -274,6 +286,13 @@ def test_diff_compares_the_latest_run_with_the_one_before(assay: Command) -> Non
     ]
     assert [line.strip() for line in done.out.splitlines()[4:]] == TOLD
     assert "tools of look/list: no change" in diff(assay, "latest", "latest").out
+
+
+@pytest.mark.parametrize("side", ["x" * 300, "x" * 5000 + ":api", "latest~" + "9" * 300])
+def test_a_side_that_can_be_no_name_of_a_file_is_refused(assay: Command, side: str) -> None:
+    done = diff(assay, side, "latest")
+    assert done.exit == 2
+    assert "There is no run and no baseline" in done.err
 
 
 def test_diff_initializes_a_plugin_without_bindings_or_origins(assay: Command) -> None:

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from host.flow import Reading, Step
 from host.problems import Problem
-from host.reading import FLOW_LIMIT, PROBLEM_LIMIT, check_flow, parse_flow, read_flow
+from host.reading import FLOW_LIMIT, PROBLEM_LIMIT, check_flow, parse_flow
 from protocol.failures import Code, Failed
 from tests.fakes.descriptions import DESCRIPTIONS
+from tests.host_flows import read_flow
 
 FLOWS = Path(__file__).parent / "flows"
 SUPPORT = (FLOWS / "inspection.md").read_text(encoding="utf-8")
@@ -166,6 +167,7 @@ def test_a_known_provider_without_a_description_is_read_as_far_as_the_file_says(
     assert (shell.effect, shell.arguments[0].name) == ("mutate", "command")
 
 
+@pytest.mark.requirement("arguments.json")
 def test_both_forms_of_an_object_are_one_value() -> None:
     text, bare = steps('api.tools expect="{\\"count\\":1}"\napi.tools expect={"count":1}')
     assert text.substitute({}) == bare.substitute({}) == {"expect": '{"count":1}'}
@@ -234,6 +236,14 @@ def test_two_steps_of_one_name_in_a_section_are_refused() -> None:
 def test_steps_of_one_name_in_two_sections_are_two_steps() -> None:
     found = steps("api.tools # x\n```\n# Other\n```rfl\napi.tools # x")
     assert [step.id for step in found] == ["part/x", "other/x"]
+
+
+def test_commands_are_not_blamed_for_a_frontmatter_without_aliases() -> None:
+    reading = read("---\nname: A\nprovider:\n  api: MCP\n---\n```rfl\napi.tools\n```\n")
+    assert [problem.message for problem in reading.problems] == [
+        "The frontmatter has no `providers`.",
+        "The frontmatter has no key `provider`.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -329,7 +339,7 @@ def test_every_problem_of_a_flow_is_reported_at_once() -> None:
 
 def test_no_alias_is_unknown_while_the_frontmatter_cannot_be_read() -> None:
     (problem,) = read("---\nname: [\n---\n```rfl\napi.tools\n```\n").problems
-    assert problem.line == 3 or problem.line == 2
+    assert (problem.line, problem.column) == (3, 1)
 
 
 def test_a_provider_that_nobody_knows_is_one_problem_at_its_place() -> None:

@@ -1,7 +1,9 @@
 """The command line as a whole: help, versions, unknown words, defects without tracebacks, and what is imported when."""
 
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from host.main import COMMANDS, cli, main
+from protocol.failures import Code, Failed
 from protocol.version import VERSION
 from tests.host_command import Command
+from tests.host_flows import text
 
 ROOT = Path(__file__).resolve().parents[1]
 TOKEN = "text-of-an-exception"
@@ -94,9 +98,25 @@ def test_a_defect_is_told_by_its_place_and_never_by_its_text(assay: Command, mon
     assert "Traceback" not in done.err
 
 
-def test_ctrl_c_anywhere_exits_130(assay: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_on_a_reading_thread_is_told_the_same_way(assay: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*_arguments: Any) -> None:
+        raise KeyError(TOKEN)
+
+    monkeypatch.setattr("host.inbox.decode", break_down)
+    before = threading.excepthook
+    assay.write("f.md", text(("A", "api.tools")))
+    done = assay.run("f.md")
+    assert done.exit == 4
+    assert "error: A defect in Assay: KeyError at test_host_main.py:" in done.err
+    assert TOKEN not in done.out + done.err
+    assert "Traceback" not in done.err
+    assert threading.excepthook is before
+
+
+@pytest.mark.parametrize("noticed", [KeyboardInterrupt(), Failed(Code.CANCELLED, "Interrupted before contact.")])
+def test_ctrl_c_anywhere_exits_130(assay: Command, monkeypatch: pytest.MonkeyPatch, noticed: BaseException) -> None:
     def interrupt(*_arguments: Any, **_named: Any) -> None:
-        raise KeyboardInterrupt
+        raise noticed
 
     monkeypatch.setattr("host.commands.plan.prepare", interrupt)
     done = assay("plan", "f.md")
@@ -116,8 +136,67 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run `assay` by a shell, which can start a program with a stream closed or full."""
+    words = command.replace("assay", f"{sys.executable} -m host")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        ["/bin/sh", "-c", words], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("assay plugins >&-", 0),
+        ("assay plugins --json >&-", 0),
+        ("assay init >&-", 0),
+        ("assay plan f.md 2>&-", 2),
+        ("assay plan --nope 2>&-", 2),
+        ("assay plan f.md <&- >&- 2>&-", 2),
+        ("assay --help | true", 0),
+        ("assay plan --nope 2>/dev/full", 2),
+        ("assay run f.md --bindings - <&-", 2),
+        ("assay call http://127.0.0.1:9/ tool - --header nothing <&-", 2),
+    ],
+)
+def test_streams_that_are_closed_change_no_status(tmp_path: Path, command: str, status: int) -> None:
+    done = shell(command, tmp_path)
+    assert (done.returncode, "defect" in done.stderr, "Traceback" in done.stderr) == (status, False, False)
+
+
+def test_nothing_that_is_printed_ends_up_in_a_file_that_was_opened_meanwhile(tmp_path: Path) -> None:
+    assert shell("assay init >&- 2>&-", tmp_path).returncode == 0
+    kept = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(kept) == 4
+    assert [text for text in kept if "wrote  " in text] == []
+
+
+@pytest.mark.parametrize("command", ["plugins", "plugins --json", "init"])
+def test_a_full_disk_under_standard_output_is_told_and_is_no_success(tmp_path: Path, command: str) -> None:
+    done = shell(f"assay {command} >/dev/full", tmp_path)
+    assert done.returncode == 4
+    assert done.stderr.startswith("error: Standard output cannot be written to: No space left on device. [internal]")
+    assert done.stderr.count("error:") == 1
+
+
+def test_help_that_cannot_be_written_is_told_by_the_reason_of_the_system(tmp_path: Path) -> None:
+    done = shell("assay --help >/dev/full", tmp_path)
+    assert done.returncode == 4
+    assert "(No space left on device)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_standard_input_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    done = shell("assay call http://127.0.0.1:9/ tool - 0>written", tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: Standard input cannot be read: Bad file descriptor. [invalid_arguments]\n",
+    )
+
+
 #: No path that leads out of the folder: a whole file system of flows takes a while to plan.
-WORDS = st.text(st.characters(exclude_characters="/."), max_size=12)
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="/."), max_size=12)
 
 
 @given(st.lists(WORDS, max_size=4))

@@ -65,6 +65,7 @@ def test_nothing_needs_to_be_set(text: str) -> None:
         ("a.b = 1", Problem(1, 1, 1, "There is no setting `a`.", KNOWN)),
         (r'"\u0061" = 1', Problem(0, 0, 0, "There is no setting `a`.", KNOWN)),
         ("target = 5", Problem(1, 1, 6, "`target` is text that is not empty.", 'Write `target = "…"`.')),
+        ('evidence = "a\\u0000"', Problem(1, 1, 8, "`evidence` is text that is not empty.", 'Write `evidence = "…"`.')),
         ('bindings = ""', Problem(1, 1, 8, "`bindings` is text that is not empty.", 'Write `bindings = "…"`.')),
         (
             'bindings = "-"',
@@ -80,7 +81,7 @@ def test_nothing_needs_to_be_set(text: str) -> None:
         ),
         (
             'target = "http://user:pass@h/"',
-            Problem(1, 1, 0, f"The target is no usable URL: it holds user information (`@`). {TARGET_HELP}", ""),
+            Problem(1, 1, 0, f"The target cannot be used: the URL must hold no user information. {TARGET_HELP}", ""),
         ),
         (
             'allow_origins = ["https://h/path"]',
@@ -256,9 +257,12 @@ def test_inputs_are_names_with_values() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["a"], "An input's name is a-z, then a-z, 0-9 or _. Write `--input name=value`."),
-        (["=x"], "An input's name is a-z, then a-z, 0-9 or _. Write `--input name=value`."),
-        (["A=secret-1"], "An input's name is a-z, then a-z, 0-9 or _. Write `--input name=value`."),
+        (["a"], "An input's name is a-z, then a-z, 0-9 or _, 64 characters at most. Write `--input name=value`."),
+        (["=x"], "An input's name is a-z, then a-z, 0-9 or _, 64 characters at most. Write `--input name=value`."),
+        (
+            ["A=secret-1"],
+            "An input's name is a-z, then a-z, 0-9 or _, 64 characters at most. Write `--input name=value`.",
+        ),
         (["a=1", "a=2"], "The input `a` is given twice. Keep one of them."),
         (["a=\udcff"], "The value of the input `a` is not UTF-8."),
     ],
@@ -282,6 +286,7 @@ ADVICE = "Take it out; private values stand in the bindings file only. Treat it 
 LINE = "This line holds a private value of a binding."
 
 
+@pytest.mark.requirement("private.not-in-flows")
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
@@ -309,3 +314,13 @@ def test_an_input_that_holds_a_private_value_is_refused_by_its_name() -> None:
     assert found == (
         Problem(0, 0, 0, "The input `a` holds a private value of a binding.", "Inputs are public: give another value."),
     )
+
+
+def test_a_current_folder_that_was_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(Failed, match="The current folder does not exist any more") as caught:
+        find_settings(".")
+    assert caught.value.code == Code.INVALID_ARGUMENTS

@@ -8,11 +8,12 @@ import msgspec
 import pytest
 
 from plugin.checks.arguments import Surroundings, check_arguments, find_command
+from plugin.commands import COMMANDS
 from plugin.headers import RESERVED, canonical_name
 from protocol.failures import Code, Failed
 from protocol.values.redaction import Redactor
 
-SECRETS = ("private-token", "4711", "true", "null")
+SECRETS = ("private-token", "4711", "true", "null", "a/private~value")
 
 
 def surroundings(*secrets: str, query: bool = False, names: tuple[str, ...] = ()) -> Surroundings:
@@ -65,12 +66,9 @@ def test_numbers_in_arguments_keep_their_spelling() -> None:
 def test_an_unknown_command_is_named_beside_those_that_exist() -> None:
     with pytest.raises(Failed) as caught:
         find_command("calll")
-    assert caught.value.failure == (
-        Code.INVALID_ARGUMENTS,
-        "There is no command `calll`; there are `connect`, `tools`, `call`, `call_value`, `disconnect`.",
-        None,
-        None,
-    )
+    listed = ", ".join(f"`{name}`" for name in COMMANDS)
+    message = f"There is no command `calll`; there are {listed}."
+    assert caught.value.failure == (Code.INVALID_ARGUMENTS, message, None, None)
 
 
 def test_an_unknown_argument_is_named_beside_those_that_exist() -> None:
@@ -84,6 +82,7 @@ def test_a_missing_argument_is_named(command: str, missing: str) -> None:
     assert refusal(command, {}) == (Code.INVALID_ARGUMENTS, missing, f"`{missing}` is required by `{command}`.")
 
 
+@pytest.mark.requirement("arguments.json")
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -129,21 +128,37 @@ def test_other_paths_are_refused(path: str) -> None:
     assert "1 to 256 characters" in message
 
 
+@pytest.mark.requirement("path.query")
 def test_a_path_is_refused_when_the_endpoint_has_a_query() -> None:
     code, where, message = refusal("connect", {"path": "a"}, surroundings(query=True))
     assert (code, where) == (Code.INVALID_ARGUMENTS, "path")
     assert "query string" in message
 
 
+@pytest.mark.requirement("token.file-name")
 @pytest.mark.parametrize("name", ["a", "agent-key", "a.b_c-D9", "...", "a" * 128])
 def test_token_file_names_are_admitted(name: str) -> None:
     assert check("tools", {"tokenFile": name}) == {"tokenFile": name}
 
 
+@pytest.mark.requirement("token.file-name")
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/a", "a b", "a\0", "é", "a" * 129, "a\n"])
 def test_other_token_file_names_are_refused(name: str) -> None:
     code, where, _ = refusal("tools", {"tokenFile": name})
     assert (code, where) == (Code.INVALID_ARGUMENTS, "tokenFile")
+
+
+def test_text_arguments_are_bounded() -> None:
+    for command, name, limit in (
+        ("call", "tool", 1024),
+        ("servers", "tool", 1024),
+        ("get_prompt", "name", 1024),
+        ("read_resource", "uri", 8192),
+    ):
+        assert check(command, {name: "a" * limit}) == {name: "a" * limit}
+        for text in ("", "a" * (limit + 1)):
+            found = refusal(command, {name: text})
+            assert found == (Code.INVALID_ARGUMENTS, name, f"`{name}` has 1 to {limit} characters.")
 
 
 @pytest.mark.parametrize("tool", ["", "a" * 1025])
@@ -152,11 +167,13 @@ def test_a_tool_has_a_name(tool: str) -> None:
     assert check("call", {"tool": "a" * 1024})["tool"] == "a" * 1024
 
 
+@pytest.mark.requirement("capture.pointer-refused")
 @pytest.mark.parametrize("pointer", ["a", "/~", "/~2", "a/b", "#/a", "/a\x1bb"])
 def test_a_malformed_pointer_is_refused(pointer: str) -> None:
     assert refusal("call_value", {"tool": "t", "select": pointer})[:2] == (Code.INVALID_ARGUMENTS, "select")
 
 
+@pytest.mark.requirement("public-headers.canonical")
 @pytest.mark.parametrize(
     ("name", "canonical"),
     [
@@ -175,12 +192,14 @@ def test_header_names_are_written_as_go_writes_them(name: str, canonical: str) -
     assert check("connect", {"headers": {name: "v"}}) == {"headers": {canonical: "v"}}
 
 
+@pytest.mark.requirement("public-headers.refused")
 @pytest.mark.parametrize("name", sorted(RESERVED))
 def test_reserved_names_are_in_canonical_form(name: str) -> None:
     assert canonical_name(name) == name
     assert refusal("connect", {"headers": {name.lower(): "v"}})[:2] == (Code.INVALID_ARGUMENTS, "headers")
 
 
+@pytest.mark.requirement("public-headers.refused", "public-headers.limits")
 @pytest.mark.parametrize(
     "headers",
     [
@@ -210,11 +229,15 @@ def test_headers_that_may_not_be_public_are_refused(headers: dict[str, Any]) -> 
     assert (code, where) == (Code.INVALID_ARGUMENTS, "headers")
 
 
+@pytest.mark.requirement("public-headers.limits")
 def test_headers_are_admitted_at_their_limits() -> None:
     assert len(check("connect", {"headers": {f"H{number}": "v" for number in range(32)}})["headers"]) == 32
     assert check("connect", {"headers": {"A": "a" * 16384, "B": "b" * 16382}})["headers"]["A"] == "a" * 16384
 
 
+@pytest.mark.requirement(
+    "expect.private-operands", "public-headers.refused", "capture.pointer-refused", "json.private-operands"
+)
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [
@@ -241,6 +264,16 @@ def test_headers_are_admitted_at_their_limits() -> None:
         ("call", {"tool": "t", "expect": {"json": [{"pointer": "/a", "type": "null"}]}}),
         ("call_value", {"tool": "t", "select": "/private-token"}),
         ("tools", {"expect": {"present": ["private-token"]}}),
+        ("call_value", {"tool": "t", "select": "/a~1private~0value"}),
+        ("call_value", {"tool": "t", "select": "/a/private~0value"}),
+        ("call", {"tool": "t", "expect": {"json": [{"pointer": "/x/a~1private~0value/y", "exists": False}]}}),
+        ("call", {"tool": "t", "http": {"status": 403, "scope": "private-token"}}),
+        ("read_resource", {"uri": "file:///private-token"}),
+        ("read_resource", {"uri": "file:///x", "expect": {"textExcludes": ["private-token"]}}),
+        ("get_prompt", {"name": "private-token"}),
+        ("get_prompt", {"name": "p", "arguments": {"a": "private-token"}}),
+        ("servers", {"tool": "private-token"}),
+        ("servers", {"expect": {"absent": ["private-token"]}}),
         ("tools", {"expect": {"count": 4711}}),
         ("connect", {"headers": {"X-A": "private-token"}}),
         ("connect", {"headers": {"private-token": "v"}}),

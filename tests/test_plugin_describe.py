@@ -30,6 +30,20 @@ ROOT = Path(__file__).resolve().parents[1]
 HEAVY = ("asyncio", "httpx", "httpcore", "ssl", "click", "authlib", "msgspec", "socket", "threading", "subprocess")
 
 
+#: What the gateway helpers expect: names, and all that a call can.
+GATEWAY_KEYS = {
+    "present",
+    "absent",
+    "only",
+    "rpcError",
+    "isError",
+    "textIncludes",
+    "textExcludes",
+    "redacted",
+    "json",
+}
+
+
 def plugin(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *options.pop("interpreter", ()), "-m", "plugin", *arguments],
@@ -50,6 +64,7 @@ def described() -> dict[str, Any]:
     return document
 
 
+@pytest.mark.requirement("arguments.schema")
 def test_the_printed_description_is_made_from_the_tables(described: dict[str, Any]) -> None:
     assert described == json.loads(json.dumps(describe()))
     assert list(described) == ["protocol", "plugin", "configuration", "commands", "codes"]
@@ -57,24 +72,42 @@ def test_the_printed_description_is_made_from_the_tables(described: dict[str, An
     assert described["plugin"] == {"name": "assay-mcp", "version": VERSION, "provider": "MCP"}
 
 
+@pytest.mark.requirement("commands.effects")
 def test_the_commands_are_those_that_exist(described: dict[str, Any]) -> None:
     seen = {entry["name"]: (entry["effect"], entry["capture"]) for entry in described["commands"]}
     assert seen == {
         "connect": ("observe", False),
         "tools": ("observe", False),
+        "resources": ("observe", False),
+        "resource_templates": ("observe", False),
+        "prompts": ("observe", False),
+        "read_resource": ("observe", False),
+        "get_prompt": ("observe", False),
         "call": ("mutate", False),
         "call_value": ("mutate", True),
+        "servers": ("mutate", False),
+        "describe_server": ("mutate", False),
+        "describe_tools": ("mutate", False),
         "disconnect": ("mutate", False),
     }
 
 
+@pytest.mark.requirement("arguments.path-and-token-file", "deadline.no-argument", "capture.command")
 @pytest.mark.parametrize(
     ("command", "required", "optional"),
     [
         ("connect", [], ["headers", "expect", "path", "tokenFile"]),
         ("tools", [], ["expect", "path", "tokenFile"]),
-        ("call", ["tool"], ["arguments", "expect", "path", "tokenFile"]),
+        ("resources", [], ["expect", "path", "tokenFile"]),
+        ("resource_templates", [], ["expect", "path", "tokenFile"]),
+        ("prompts", [], ["expect", "path", "tokenFile"]),
+        ("read_resource", ["uri"], ["expect", "http", "path", "tokenFile"]),
+        ("get_prompt", ["name"], ["arguments", "expect", "http", "path", "tokenFile"]),
+        ("call", ["tool"], ["arguments", "expect", "http", "path", "tokenFile"]),
         ("call_value", ["tool", "select"], ["arguments", "expect", "path", "tokenFile"]),
+        ("servers", [], ["tool", "arguments", "expect", "path", "tokenFile"]),
+        ("describe_server", [], ["tool", "arguments", "expect", "path", "tokenFile"]),
+        ("describe_tools", [], ["tool", "arguments", "expect", "path", "tokenFile"]),
         ("disconnect", [], ["path", "tokenFile"]),
     ],
 )
@@ -87,11 +120,20 @@ def test_each_command_takes_the_arguments_of_the_seed(
     assert entry["arguments"]["additionalProperties"] is False
 
 
+@pytest.mark.requirement("expect.keys", "expect.call", "expect.call-value", "expect.gateway", "expect.reading")
 @pytest.mark.parametrize(
     ("command", "keys"),
     [
         ("connect", {"status"}),
         ("tools", {"present", "absent", "only", "count", "noTrueAnnotations"}),
+        ("resources", {"present", "absent", "only", "count"}),
+        ("resource_templates", {"present", "absent", "only", "count"}),
+        ("prompts", {"present", "absent", "only", "count"}),
+        ("read_resource", {"rpcError", "textIncludes", "textExcludes", "redacted", "json", "count"}),
+        ("get_prompt", {"rpcError", "textIncludes", "textExcludes", "redacted", "json", "count"}),
+        ("servers", GATEWAY_KEYS),
+        ("describe_server", GATEWAY_KEYS),
+        ("describe_tools", GATEWAY_KEYS),
         ("call", {"rpcError", "isError", "textIncludes", "textExcludes", "redacted", "json"}),
         ("call_value", {"textIncludes", "textExcludes", "redacted", "json"}),
         ("disconnect", set()),
@@ -110,10 +152,11 @@ def test_arguments_are_strings_and_json_arguments_describe_their_object(describe
     for command in described["commands"]:
         for name, schema in command["arguments"]["properties"].items():
             assert schema["type"] == "string"
-            assert ("contentSchema" in schema) == (name in ("headers", "arguments", "expect"))
+            assert ("contentSchema" in schema) == (name in ("headers", "arguments", "expect", "http"))
             assert schema.get("contentMediaType") == ("application/json" if "contentSchema" in schema else None)
 
 
+@pytest.mark.requirement("arguments.schema")
 def test_every_schema_is_a_schema(described: dict[str, Any]) -> None:
     check = jsonschema.Draft202012Validator.check_schema
     check(described["configuration"])

@@ -1,6 +1,6 @@
 """`assay inspect`: the whole inventory of a server, and what it said when it was initialized."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import click
@@ -11,21 +11,16 @@ from host.conversation import Conversation, Server, read_server
 from host.evidence import pretty
 from host.executable import current_environment
 from host.interruption import Interruption, listening
-from host.inventories import INVENTORIES
+from host.listing import LISTINGS
 from host.outcome import INTERRUPTED_EXIT, exit_of_code, gravest
 from host.tables import table
 from host.terminal import Terminal, block, line
 from protocol.wire.steps import StepResult
 
-__all__ = ["Seen", "inspect", "look"]
+__all__ = ["INVENTORIES", "Seen", "inspect", "look"]
 
-#: Hints of a tool as words: hint -> what true and false are called. A hint that is missing is not mentioned.
-_HINTS: Final = {
-    "readOnlyHint": ("read-only", "writes"),
-    "destructiveHint": ("destructive", "not destructive"),
-    "idempotentHint": ("idempotent", "not idempotent"),
-    "openWorldHint": ("open world", "closed world"),
-}
+#: The inventories that are read, by the commands that read them.
+INVENTORIES: Final = tuple(LISTINGS)
 
 
 class Seen(NamedTuple):
@@ -70,13 +65,20 @@ def inspect(url: str, as_json: bool, quiet: bool, plugin: str | None, **server: 
     return INTERRUPTED_EXIT if interruption.level else status
 
 
-def look(conversation: Conversation, terminal: Terminal, names: Sequence[str] = tuple(INVENTORIES)) -> Seen:
-    """Connect, read every inventory that is named and that the plugin offers, and end the session."""
+def look(conversation: Conversation, terminal: Terminal, wanted: Sequence[str] = INVENTORIES) -> Seen:
+    """Connect, read the inventories that the plugin can read, and end the session.
+
+    What makes the connection unusable ends the reading: the inventories after it are left out.
+    """
     connection = conversation.connect()
-    if connection.status != "succeeded":
-        return Seen(connection, {})
-    inventories = {name: conversation.run(name, {}) for name in names if conversation.offers(name)}
-    conversation.end_session(terminal)
+    inventories: dict[str, StepResult] = {}
+    if connection.status == "succeeded":
+        for name in wanted:
+            if name in conversation.commands:
+                inventories[name] = conversation.run(name, {})
+                if inventories[name].facts.get("connection") != "open":
+                    break
+        conversation.end_session(terminal)
     return Seen(connection, inventories)
 
 
@@ -132,9 +134,8 @@ def _show(terminal: Terminal, seen: Seen) -> None:
     for name in seen.inventories:
         entries = seen.entries(name)
         terminal.result("")
-        terminal.result(terminal.paint(f"{INVENTORIES[name].many} ({len(entries)})", "heading"))
-        columns = _COLUMNS[name]
-        table(terminal, list(columns), [_row(entry, columns) for entry in entries])
+        terminal.result(terminal.paint(f"{name.replace('_', ' ')} ({len(entries)})", "heading"))
+        table(terminal, LISTINGS[name].headings, LISTINGS[name].rows(entries))
 
 
 def _capabilities(value: Any) -> str:
@@ -145,74 +146,3 @@ def _capabilities(value: Any) -> str:
 
 def _true(value: Any) -> list[str]:
     return [name for name, member in value.items() if member is True] if isinstance(value, dict) else []
-
-
-def _row(entry: Any, columns: Mapping[str, Callable[[Mapping[str, Any]], str]]) -> list[str]:
-    if not isinstance(entry, dict):
-        return ["?", *[""] * (len(columns) - 2), "not an object"]
-    return [show(entry) for show in columns.values()]
-
-
-def _member(name: str, default: str = "?") -> Callable[[Mapping[str, Any]], str]:
-    """Show a member that is text."""
-    return lambda entry: _text(entry.get(name, default))
-
-
-def _described(entry: Mapping[str, Any]) -> str:
-    return _text(entry.get("description") or entry.get("title") or "")
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else "?"
-
-
-def _hints(entry: Mapping[str, Any]) -> str:
-    annotations = entry.get("annotations")
-    known = annotations if isinstance(annotations, dict) else {}
-    words = [
-        words[0] if known[hint] else words[1] for hint, words in _HINTS.items() if isinstance(known.get(hint), bool)
-    ]
-    return ", ".join(words)
-
-
-def _arguments(entry: Mapping[str, Any]) -> str:
-    schema = entry.get("inputSchema")
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    required = schema.get("required") if isinstance(schema, dict) else None
-    needed = required if isinstance(required, list) else []
-    names = list(properties) if isinstance(properties, dict) else []
-    return ", ".join(f"{name}{'*' if name in needed else ''}" for name in names)
-
-
-def _prompt_arguments(entry: Mapping[str, Any]) -> str:
-    arguments = entry.get("arguments")
-    known = [each for each in arguments if isinstance(each, dict)] if isinstance(arguments, list) else []
-    return ", ".join(f"{_text(each.get('name'))}{'*' if each.get('required') is True else ''}" for each in known)
-
-
-#: Inventory -> heading of a column -> what it shows of an entry.
-_COLUMNS: Final[Mapping[str, Mapping[str, Callable[[Mapping[str, Any]], str]]]] = {
-    "tools": {
-        "name": _member("name"),
-        "hints": _hints,
-        "arguments (* required)": _arguments,
-        "description": _described,
-    },
-    "resources": {
-        "uri": _member("uri"),
-        "name": _member("name"),
-        "type": _member("mimeType", ""),
-        "description": _described,
-    },
-    "resource_templates": {
-        "uri template": _member("uriTemplate"),
-        "name": _member("name"),
-        "type": _member("mimeType", ""),
-        "description": _described,
-    },
-    "prompts": {
-        "name": _member("name"),
-        "arguments (* required)": _prompt_arguments,
-        "description": _described,
-    },
-}

@@ -15,7 +15,7 @@ from host.preparation import Options, load_choices
 from host.reports.run import Flow, Step, read
 from host.running import runs_folder
 from host.runs import Run
-from host.sources import find_run
+from host.sides import find_run
 from host.terminal import Terminal, line, on_github
 from protocol.failures import Code, Failed
 

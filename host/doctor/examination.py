@@ -33,7 +33,7 @@ def examine(conversation: Conversation, url: str, *, credentials: bool) -> list[
         answer(place, connected),
         *asking(connected, credentials=credentials),
     ]
-    names = [name for name in INVENTORIES if conversation.offers(name)]
+    names = [name for name in INVENTORIES if name in conversation.commands]
     if connected.status != "succeeded":
         return [*checks, *_without_session(connected, names)]
     listing, heard = [], [connected]

@@ -10,9 +10,9 @@ from protocol.mcp.messages import Malformed, Message, Response
 from protocol.mcp.revisions import Revision
 from protocol.values.document import integer
 
-__all__ = ["BODY_CHARACTERS", "EVENT_STREAM", "JSON", "Asked", "Kind", "Outcome", "Reply", "judge"]
+__all__ = ["BODY_CHARACTERS", "EVENT_STREAM", "JSON", "Asked", "Outcome", "OutcomeKind", "Reply", "judge"]
 
-Kind: TypeAlias = Literal["result", "rpc-error", "unavailable", "refused", "lost", "unsent"]
+OutcomeKind: TypeAlias = Literal["result", "rpc-error", "unavailable", "refused", "lost", "unsent"]
 
 JSON: Final = "application/json"
 EVENT_STREAM: Final = "text/event-stream"
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
     request may use the connection. Nothing of it is redacted, ``message`` included.
     """
 
-    kind: Kind
+    kind: OutcomeKind
     code: Code | None
     message: str
     value: Any
@@ -193,20 +193,20 @@ def _status_message(asked: Asked, reply: Reply) -> str:
 
 _HINTS: Final = {
     400: "Look at the body: it may say what the server misses.",
-    401: "It asks for credentials; the challenge is in the facts.",
+    401: "It asks for credentials: bind a `bearerToken` (`inspect` and `call`: `--bearer-env`), or check yours.",
     403: "It refuses this identity, or the origin of the request; a challenge may be in the facts.",
-    404: "Check the path of `endpoint`.",
-    405: "Check `endpoint`: this address takes no POST.",
+    404: "Check the path of the server's URL.",
+    405: "This address takes no POST: check the server's URL.",
     406: "It does not give what MCP asks for (JSON or an event stream).",
     408: "It gave up waiting for the request.",
-    415: "It does not take JSON at this address; check `endpoint`.",
+    415: "It does not take JSON at this address: check the server's URL.",
     429: "It limits the rate of requests.",
 }
 
 
 def _refused(asked: Asked, reply: Reply, code: Code, text: str, *, known: bool) -> Outcome:
     # What `initialize` was refused with is always known: nothing of the server's is at stake.
-    kind: Kind = "refused" if known or asked.method == "initialize" else "lost"
+    kind: OutcomeKind = "refused" if known or asked.method == "initialize" else "lost"
     return Outcome(kind, code, text, None, b"", _with_body(reply), not known)
 
 
@@ -228,7 +228,9 @@ def _accepted(asked: Asked, reply: Reply) -> Outcome | None:
 def _foreign(asked: Asked, reply: Reply) -> Outcome | None:
     if reply.type in (JSON, EVENT_STREAM):
         return None
-    kind = f"the content type {reply.type[:200]}" if reply.type else "no content type"
+    # As the server spelled it, and uncut: a private value in it has to be recognised by whoever redacts the message.
+    spelled = reply.http.get("contentType") or reply.type
+    kind = f"the content type {spelled}" if spelled else "no content type"
     text = f"The reply to {asked.method} has {kind}; MCP allows {JSON} and {EVENT_STREAM}. Check `endpoint`."
     return _lost(reply, Code.PROTOCOL_ERROR, text)
 
