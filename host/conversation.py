@@ -135,7 +135,7 @@ class Conversation:
         provider = self._session.provider(PROVIDER)
         stop = self._session.interrupted
         alias = self._aliases[self.renewals]
-        with self._shown(command):
+        with self._shown(command.replace("_", " ")):
             provider.check(alias, command, arguments, (), stop)
             result = provider.run(alias, command, arguments, deadline=self._deadline, stop=stop)
         self.is_open = result.facts.get("connection") == "open"

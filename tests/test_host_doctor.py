@@ -105,7 +105,7 @@ def test_people_see_groups_help_a_summary_and_what_to_do_next(assay: Command) ->
     at = next(number for number, row in enumerate(rows) if "tools.descriptions" in row)
     assert " ".join(rows[at].split()) == "warning tools.descriptions 1 of 1 tool without a description: `echo`."
     assert rows[at + 1].strip() == "Say what it is for: models choose by it."
-    assert rows[-2] == "1 warning, 15 ok, 2 skipped"
+    assert rows[-2] == "1 warning, 15 ok, 5 skipped"
     assert rows[-1] == "next: `assay inspect URL` shows what it lists; `assay init URL` writes a first flow"
 
 
@@ -411,11 +411,40 @@ def test_a_cursor_that_repeats_is_a_problem_and_the_session_is_ended_all_the_sam
     pages = [[{**TOOL, "name": f"tool-{number}"}] for number in range(3)]
     with HttpServer(McpScript({"tools/list": listing(*pages)})) as server:
         found = examine(assay, server.url)
-        assert len(server.seen("DELETE")) == 1
+        # What is listed beside tools is asked for in a session of its own.
+        assert [len(server.seen(rpc)) for rpc in ("initialize", "prompts/list", "DELETE")] == [2, 1, 2]
     assert (found.exit, found.bad) == (1, {"tools": "problem"})
     assert found["tools"]["help"] == "Each `nextCursor` leads on to another page, and the last page has none."
     assert found["tools"]["facts"]["pages"] == 3
     assert found["session"]["status"] == "ok"
+
+
+def test_every_list_is_looked_at_however_many_of_them_close_their_session(assay: Command) -> None:
+    lists = {
+        "tools/list": {"tools": ["x"]},
+        "resources/list": {"resources": [{"uri": "a:b"}, {"uri": "a:b"}]},
+        "resources/templates/list": {"resourceTemplates": [{"name": "x"}]},
+        "prompts/list": {"prompts": [{"name": "p", "arguments": "x"}, {"name": "q"}]},
+    }
+    with HttpServer(McpScript(lists, capabilities={"tools": {}, "resources": {}, "prompts": {}})) as server:
+        found = examine(assay, server.url)
+        assert [len(server.seen(rpc)) for rpc in ("initialize", "DELETE")] == [4, 4]
+        assert [len(server.seen(rpc)) for rpc in lists] == [1] * 4
+    assert found.exit == 1
+    names = ["tools", "resources", "resource_templates", "prompts"]
+    assert found.status(*names) == ["problem"] * 4
+    reasons = [[each["reason"] for each in found[f"{name}.entries"]["facts"]["entries"]] for name in names]
+    assert reasons == [["entry-not-an-object"], ["repeated"], ["name-not-a-string"], ["arguments-malformed"]]
+    assert found["prompts.descriptions"]["status"] == "warning"
+
+
+def test_a_server_by_other_people_with_every_kind_of_list_is_looked_at_whole(
+    assay: Command, everything_server: str
+) -> None:
+    found = examine(assay, everything_server)
+    assert found.exit == 0
+    assert found.status("tools", "resources", "resource_templates", "prompts", "session", "stream") == ["ok"] * 6
+    assert found["resource_templates"]["message"].endswith("resource templates in 1 page.")
 
 
 def test_a_list_that_passes_a_limit_is_told_from_one_that_loops(assay: Command) -> None:
