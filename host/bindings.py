@@ -56,13 +56,20 @@ class Bindings:
         """Return provider and configuration of an alias as written, or None."""
         return self._entries.get(alias)
 
-    def private(self, environment: Mapping[str, str], descriptions: Mapping[str, Description]) -> tuple[str, ...]:
-        """Return every private value of the whole file, as far as its variables are set: what no message may show."""
+    def private(
+        self, environment: Mapping[str, str], descriptions: Mapping[str, Description], *, least: int = 1
+    ) -> tuple[str, ...]:
+        """Return every private value of the whole file, as far as its variables are set: what no message may show.
+
+        ``least`` is the shortest that is taken from an alias whose provider has no description: all of it counts as
+        private, and not everything in it is a secret.
+        """
         found: dict[str, None] = {}
         for provider, configuration in self._entries.values():
             description = descriptions.get(provider)
             schema = description.configuration if description else None
-            found.update(dict.fromkeys(private_values(_resolved(configuration, environment), schema)))
+            values = private_values(_resolved(configuration, environment), schema)
+            found.update(dict.fromkeys(value for value in values if schema is not None or len(value) >= least))
         return tuple(found)
 
     def __repr__(self) -> str:
@@ -104,7 +111,11 @@ def read_bindings(data: bytes, descriptions: Mapping[str, Description], *, trust
     entries: dict[str, tuple[str, dict[str, Any]]] = {}
     for alias, entry in root.items():
         if not NAME.fullmatch(alias):
-            places.refuse((alias,), "an alias is a-z, then a-z, 0-9 or _", "Name it as the flow's `providers` does.")
+            places.refuse(
+                (alias,),
+                "an alias is a-z, then a-z, 0-9 or _, 64 characters at most",
+                "Name it as the flow's `providers` does.",
+            )
         entries[alias] = _entry(places, alias, entry)
     bindings = Bindings(entries)
     if not trusted:

@@ -91,10 +91,13 @@ class Conversation:
             told = f"The environment variable {', '.join(missing)} is not set, or is empty."
             raise Failed(Code.INVALID_ARGUMENTS, told)
         bound = bind({ALIAS: PROVIDER}, bindings, server.url, environment, descriptions)
+        #: The commands that the plugin has.
+        self.commands = frozenset(descriptions[PROVIDER].commands)
         self._headers = server.headers
         self._private = Private(bound.private)
         identities = Identities(server.origins, bound.configurations, bindings.names)
-        self._session = Session(executables, environment, identities, self._private, interruption, on_progress)
+        codes = {code: status for each in descriptions.values() for code, status in each.codes.items()}
+        self._session = Session(executables, environment, identities, self._private, interruption, on_progress, codes)
         self._deadline = time.monotonic() + LIMIT_SECONDS
 
     def __enter__(self) -> Self:

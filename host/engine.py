@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from host.comparator import Comparator, Compared
 from host.evidence import Evidence
 from host.flow import Flow, Section, Step
-from host.outcome import Conclusion, FlowOutcome, StepOutcome, conclude
+from host.outcome import Conclusion, FlowOutcome, StepOutcome, code_of_failure, conclude
 from host.recorder import Recorder, StepRun, withhold
 from host.runs import CATALOG, Inventory
 from host.session import Session
@@ -240,7 +240,7 @@ def _result(step: Step, failure: Failure) -> StepResult:
     facts = {"plugin": {name: data[name] for name in ("exit", "diagnostics") if data.get(name)}}
     return StepResult(
         status="unknown" if may_have_run else "failed",
-        code=str(failure.code),
+        code=code_of_failure(failure),
         message=failure.message,
         effect=step.effect,
         facts=facts if facts["plugin"] else {},

@@ -1,7 +1,7 @@
 """The plugin processes of one flow, one for each provider that it names, from start to certain end."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from host.executable import Executable, without
@@ -35,7 +35,8 @@ _SILENT: Final[Callable[[Progress], None]] = lambda _progress: None  # noqa: E73
 class Session:
     """Starts and initializes a plugin for each provider of ``identities``; ends all of them, whatever happens.
 
-    What one plugin learns is told to the others. Raises Failed when a plugin cannot be started or refuses its bindings.
+    What one plugin learns is told to the others. ``codes`` are those of all descriptions, with their exit statuses.
+    Raises Failed when a plugin cannot be started or refuses its bindings.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Session:
         private: Private,
         interruption: Interruption,
         on_progress: Callable[[Progress], None] = _SILENT,
+        codes: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.private = private
         self.interruption = interruption
@@ -54,7 +56,9 @@ class Session:
         try:
             for name in identities.configurations:
                 kept = without(environment, identities.hidden, executables[name])
-                provider = Provider(executables[name], kept, private, on_learnt=self._relay, on_progress=on_progress)
+                provider = Provider(
+                    executables[name], kept, private, on_learnt=self._relay, on_progress=on_progress, codes=codes
+                )
                 self._providers[name] = provider
                 interruption.add(provider.interrupt)
             for name, provider in self._providers.items():

@@ -89,6 +89,11 @@ class Inspector:
         """Return the effect of a command; one that is not known has none."""
         return "mutate" if command in COMMANDS and COMMANDS[command].effect == "mutate" else "observe"
 
+    def facts(self, alias: str) -> dict[str, Any]:
+        """Return how an alias stands: `connection`."""
+        found = (self._aliases or {}).get(alias)
+        return {"connection": found.state if found else "none"}
+
     def interrupt(self, params: dict[str, Any]) -> None:
         """End what an alias's connection is in. Never waits."""
         connection = self.connection(params.get("alias", ""))

@@ -17,12 +17,15 @@ PEERS = ROOT / "tests" / "peers"
 
 #: The token of the protected server. It exists nowhere else, so every occurrence of it is a leak.
 TOKEN = "tok-5fKq81-not-for-anyone-else-Zr"
+#: The token of the protected server's owner, who may use more of its tools.
+OWNER_TOKEN = "own-77Hd02-for-the-owner-alone-Qe"
 
 
 def example(*options: str, token: str = "") -> Iterator[str]:
     port = free_port()
     command = [sys.executable, "-m", "examples.server", "--port", str(port), *options]
-    with running(command, port, {"EXAMPLE_SERVER_TOKEN": token}, ROOT):
+    environment = {"EXAMPLE_SERVER_TOKEN": token, "EXAMPLE_SERVER_OWNER_TOKEN": OWNER_TOKEN}
+    with running(command, port, environment, ROOT):
         yield f"http://127.0.0.1:{port}/mcp"
 
 
@@ -51,6 +54,12 @@ def token() -> str:
 
 
 @pytest.fixture(scope="session")
+def owner_token() -> str:
+    """The bearer token of the protected server's owner."""
+    return OWNER_TOKEN
+
+
+@pytest.fixture(scope="session")
 def everything_server() -> Iterator[str]:
     """The URL of npm's server-everything over Streamable HTTP: sessions and SSE."""
     port = free_port()
@@ -66,6 +75,24 @@ def fastmcp_server() -> Iterator[str]:
     python = python_environment(PEERS / "fastmcp.txt")
     with running([python, PEERS / "fastmcp_server.py", str(port)], port, {}, PEERS):
         yield f"http://127.0.0.1:{port}/mcp"
+
+
+def sdk_server(*options: str) -> Iterator[str]:
+    port = free_port()
+    with running([sys.executable, "-m", "tests.peers.sdk_server", str(port), *options], port, {}, ROOT):
+        yield f"http://127.0.0.1:{port}/mcp"
+
+
+@pytest.fixture(scope="session")
+def json_server() -> Iterator[str]:
+    """The URL of a server by the official SDK that has sessions and answers in JSON."""
+    yield from sdk_server("--json")
+
+
+@pytest.fixture(scope="session")
+def stateless_server() -> Iterator[str]:
+    """The URL of a server by the official SDK that has no sessions and answers in event streams."""
+    yield from sdk_server("--stateless")
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from host.bindings import Binding, stand_in
 from host.description import read_description
 from host.flow import Flow, Reading
 from host.providers.shell.commands import described
-from host.reading import read_flow
 from host.references import Values
 from protocol.failures import Failed
 from protocol.values.document import encode
 from tests.fakes.descriptions import mcp_document
+from tests.host_flows import read_flow
 
 DESCRIPTIONS = {
     "LocalBash": read_description(encode(described())),

@@ -28,7 +28,6 @@ def _end(step: Step) -> Ending:
     connection = step.alias.connection
     if connection is None:
         return _succeeded("not-needed", "There is no session to end.", {})
-    connection.rearm()
     outcome = connection.end()
     http = step.http(outcome)
     if outcome.kind == "result":

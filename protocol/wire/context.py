@@ -27,7 +27,7 @@ class Context:
         self._notify("secrets/learnt", {"values": list(values)})
 
     def progress(self, identity: str | int, done: int, unit: str) -> None:
-        """Tell the host how far the running request is; ``unit`` is pages, items or bytes."""
+        """Tell the host how far the running request is; ``unit`` is pages or items."""
         self._notify("progress", {"id": identity, "done": done, "unit": unit})
 
     @property
