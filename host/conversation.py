@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-from host.bindings import Bindings, bind
+from host.bindings import VARIABLE, Bindings, bind
 from host.files import absolute
 from host.inbox import Progress
 from host.interruption import Interruption
@@ -29,7 +29,6 @@ ALIAS: Final = "server"
 LIMIT_SECONDS: Final = 600.0
 #: Bytes of arguments in a file or on standard input: what a line of the host wire has room for.
 ARGUMENT_LIMIT: Final = 8 * 1024 * 1024
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -179,7 +178,7 @@ def _pairs(form: str, given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _variable(option: str, name: str) -> str:
-    if not _VARIABLE.fullmatch(name):
+    if not VARIABLE.fullmatch(name):
         told = f"`{option}` takes the name of an environment variable, never the value itself."
         raise Failed(Code.INVALID_ARGUMENTS, told)
     return name

@@ -6,6 +6,7 @@ from typing import Final
 from host.problems import quoted, suggestion
 from host.rfl import NAME
 from protocol.failures import Code, Failed
+from protocol.values.document import has_lone_surrogate
 
 __all__ = ["read_inputs", "require_taken"]
 
@@ -27,7 +28,7 @@ def read_inputs(given: Iterable[str]) -> dict[str, str]:
             )
         if name in inputs:
             raise Failed(Code.INVALID_ARGUMENTS, f"The input {quoted(name)} is given twice. Keep one of them.")
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if has_lone_surrogate(value):
             raise Failed(Code.INVALID_ARGUMENTS, f"The value of the input {quoted(name)} is not UTF-8.")
         inputs[name] = value
     return inputs

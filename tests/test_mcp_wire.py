@@ -12,7 +12,7 @@ import pytest
 from protocol.failures import Code
 from protocol.mcp import exchange
 from protocol.mcp.connection import Connection
-from protocol.mcp.replies import JSON, Kind, Outcome
+from protocol.mcp.replies import JSON, Outcome, OutcomeKind
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Request, chunked
 from tests.fakes.mcp_connections import call, connection_to, opened
 
@@ -505,7 +505,7 @@ def test_after_a_known_refusal_the_next_call_goes_on() -> None:
         assert [call(connection).kind, call(connection).kind] == ["refused", "result"]
 
 
-def closing_after_reply(act: Callable[[Peer], None]) -> tuple[list[Kind], int]:
+def closing_after_reply(act: Callable[[Peer], None]) -> tuple[list[OutcomeKind], int]:
     """Make two calls at a server that acts on its connection after the first reply. Returns kinds, and calls seen."""
 
     def once(request: Request, peer: Peer) -> None:

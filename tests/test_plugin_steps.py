@@ -175,7 +175,11 @@ def test_a_refusal_keeps_its_challenge_and_512_characters_of_its_body() -> None:
 def test_connecting_again_is_refused() -> None:
     with HttpServer(McpScript()) as server, bench(server) as plugin:
         plugin.run("tools")
-        assert plugin.outcome("connect") == ("failed", "binding_fixed", "open")
+        again = plugin.run("connect")
+        assert (again["status"], again["code"], again["facts"]["connection"]) == ("failed", "binding_fixed", "open")
+        assert again["message"].endswith(
+            "it is connected already, and an alias is one session. Take this `connect` out."
+        )
         assert len(server.seen("initialize")) == 1
 
 
