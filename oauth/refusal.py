@@ -1,0 +1,88 @@
+"""What an authorization server says when it says no, without repeating anything private that it may echo."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+from urllib.parse import unquote_plus
+
+from oauth.metadata import MetadataError, read_object
+from oauth.record import quoted
+from oauth.steps import Reply
+
+__all__ = ["ERRORS", "describe", "refusal"]
+
+#: Registered error codes (IANA, OAuth Extensions Error Registry; RFC 6749, 6750, 7591, 8707, 9449; OpenID Connect Core).
+#: Another text in their place is a description at best, and may be anything.
+ERRORS: Final = frozenset(
+    (
+        "access_denied",
+        "account_selection_required",
+        "consent_required",
+        "insufficient_scope",
+        "interaction_required",
+        "invalid_client",
+        "invalid_client_metadata",
+        "invalid_dpop_proof",
+        "invalid_grant",
+        "invalid_redirect_uri",
+        "invalid_request",
+        "invalid_request_object",
+        "invalid_request_uri",
+        "invalid_scope",
+        "invalid_software_statement",
+        "invalid_target",
+        "invalid_token",
+        "login_required",
+        "registration_not_supported",
+        "request_not_supported",
+        "request_uri_not_supported",
+        "server_error",
+        "temporarily_unavailable",
+        "unapproved_software_statement",
+        "unauthorized_client",
+        "unmet_authentication_requirements",
+        "unsupported_grant_type",
+        "unsupported_response_type",
+        "unsupported_token_type",
+        "use_dpop_nonce",
+    )
+)
+#: A run of this many characters that stands in a private value as well is taken for an echo of it.
+_ECHO: Final = 8
+
+
+def describe(error: Any, description: Any, private: Iterable[str]) -> str:
+    """Put an ``error`` and its ``error_description`` into words (RFC 6749, sections 4.1.2.1 and 5.2).
+
+    An unregistered error is quoted like a description: cut, in printable ASCII, and not at all when it shares eight
+    characters in a row with one of the ``private`` values, as it came or percent-decoded.
+    """
+    if not isinstance(error, str) or not error:
+        return "the error has no code"
+    secrets = tuple(private)
+    said = f"error `{error}`" if error in ERRORS else f"the unregistered error {_public(error, secrets)}"
+    if isinstance(description, str) and description:
+        said += f", described as {_public(description, secrets)}"
+    return said
+
+
+def refusal(reply: Reply, private: Iterable[str]) -> str:
+    """Put the error body of a token or registration endpoint into words; a body of another form is named as such."""
+    try:
+        document = read_object(reply.body)
+    except MetadataError as error:
+        kind = reply.field("content-type").partition(";")[0].strip()
+        return f"refused; {error.reason} (content type {quoted(kind)})" if kind else f"refused; {error.reason}"
+    return describe(document.get("error"), document.get("error_description"), private)
+
+
+def _public(text: str, private: tuple[str, ...]) -> str:
+    shown = text[:1000]
+    if any(_echoes(form, value) for form in (shown, unquote_plus(shown)) for value in private):
+        return "a text that repeats a private value"
+    return quoted(shown)
+
+
+def _echoes(text: str, value: str) -> bool:
+    if len(value) < _ECHO:
+        return bool(value) and text == value
+    return any(value[start : start + _ECHO] in text for start in range(len(value) - _ECHO + 1))

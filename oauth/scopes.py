@@ -1,0 +1,29 @@
+"""Which scopes a sign-in asks for: the first time by order of preference, later as the union with what was asked."""
+
+from typing import Final
+
+from oauth.challenge import Demand
+from oauth.discovery import Found
+from oauth.settings import OFFLINE_ACCESS, Settings
+
+__all__ = ["SIGN_INS", "choose"]
+
+#: Sign-ins of one alias, the first included: a server that asks for more after that will never be content.
+SIGN_INS: Final = 3
+
+
+def choose(settings: Settings, demand: Demand | None, found: Found, previous: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the scopes to ask for; none at all means that the parameter is left out.
+
+    Those of the binding, else of the challenge, else of the resource metadata. ``previous`` is what an earlier sign-in
+    of the alias asked for: then the union with the challenge (MCP 2026-07-28, scope challenge handling).
+    ``offline_access`` is asked for with `refresh` only, and only where the issuer lists it.
+    """
+    demanded = demand.scopes or () if demand is not None else ()
+    if previous:
+        wanted = (*previous, *demanded)
+    else:
+        wanted = settings.scopes or demanded or found.resource_scopes or ()
+    online = tuple(dict.fromkeys(scope for scope in wanted if scope != OFFLINE_ACCESS))
+    offline = settings.refresh and OFFLINE_ACCESS in (found.server.scopes or ())
+    return (*online, OFFLINE_ACCESS) if offline else online
