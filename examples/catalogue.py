@@ -98,7 +98,7 @@ class Desk:
     """A support desk in memory: answers the calls of one server process. Ids count up from R-1."""
 
     def __init__(self, version: int) -> None:
-        self._names = {entry.name for entry in VERSIONS[version]}
+        self._required = {entry.name: entry.input_schema["required"] for entry in VERSIONS[version]}
         self._records: dict[str, dict[str, Any]] = {}
         self._answers: dict[str, Callable[[Request], types.CallToolResult]] = {
             "create_record": self._create_record,
@@ -113,18 +113,13 @@ class Desk:
 
     def call(self, name: str, arguments: Mapping[str, Any], authorization: str) -> types.CallToolResult:
         """Answer one call. Raises MCPError -32602 for a tool that is not listed: the protocol's own refusal."""
-        if name not in self._names:
+        if name not in self._required:
             raise MCPError(types.INVALID_PARAMS, f"The tool {name} is not available to this identity.")
         words = {key: str(value) for key, value in arguments.items()}
-        missing = [key for key in self._required(name) if key not in words]
+        missing = [key for key in self._required[name] if key not in words]
         if missing:
             return answer(f"Missing: {', '.join(missing)}.", failed=True)
         return self._answers.get(name, done)(Request(words, authorization))
-
-    def _required(self, name: str) -> list[str]:
-        entries = (entry for version in VERSIONS.values() for entry in version if entry.name == name)
-        required: list[str] = next(entries).input_schema["required"]
-        return required
 
     def _create_record(self, request: Request) -> types.CallToolResult:
         record = {"id": f"R-{len(self._records) + 1}", "title": request.arguments["title"], "enabled": True}

@@ -78,7 +78,7 @@ class Section(NamedTuple):
 
 
 class Input(NamedTuple):
-    """A public string that a flow takes. ``value`` is what was given, else the default, else None (only when planning)."""
+    """A public string that a flow takes. ``value`` is what was given, else the default, else None (when planning)."""
 
     name: str
     value: str | None
@@ -115,7 +115,7 @@ class Flow(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The outcome of reading one file: a flow, or the problems that refuse it. ``text`` is what was read, for showing."""
+    """The outcome of reading one file: a flow, or the problems that refuse it. ``text`` is what was read."""
 
     file: str
     text: str

@@ -1,25 +1,40 @@
-"""References in arguments: `${name}`, `${name:number}`, and `$${` for a literal `${`; found once, filled in exactly."""
+"""References in arguments: `${name}`, `"${name:number}"`, and `$${` for a literal `${`; filled in exactly."""
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
+from host.literals import JsonString, Misread, read_object
+from host.problems import quoted
+from host.source import Located
 from protocol.failures import Code, Failed
 
-__all__ = ["Reference", "Template"]
+__all__ = ["Reference", "Template", "object_template", "program_template", "text_template"]
 
 #: A JSON number (RFC 8259, section 6), whole.
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+#: What the `$` of a text may begin: a literal `${`, a reference, or a reference that is malformed.
+_DOLLAR: Final = re.compile(
+    r"(?P<literal>\$\$\{)|\$\{(?P<name>[a-z][a-z0-9_]*)(?P<kind>:[^}\"\n]*)?\}|\$\{[^}\s\"]*\}?"
+)
+
+#: Takes the misreadings of one value, with indices in its text.
+Report: TypeAlias = Callable[[Misread], None]
 
 
 class Reference(NamedTuple):
-    """One `${name}`; with ``number``, one `"${name:number}"`. Line and column (from 1) are those of its `$`."""
+    """One `${name}`; with ``number``, one `"${name:number}"`. ``offset`` and ``width`` are its place in the file."""
 
     name: str
     number: bool
-    line: int
-    column: int
+    offset: int
+    width: int
+
+    def accepts(self, value: str) -> bool:
+        """Tell whether a value may stand for it: any text, or with ``number`` the spelling of a JSON number."""
+        return not self.number or _NUMBER.fullmatch(value) is not None
 
 
 class Template(NamedTuple):
@@ -34,9 +49,14 @@ class Template(NamedTuple):
     json: bool
 
     @property
+    def references(self) -> tuple[Reference, ...]:
+        """Every reference, in order."""
+        return tuple(part for part in self.parts if isinstance(part, Reference))
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The names of inputs and captures that it holds, each once, in order."""
-        return tuple(dict.fromkeys(part.name for part in self.parts if isinstance(part, Reference)))
+        return tuple(dict.fromkeys(reference.name for reference in self.references))
 
     def substitute(self, values: Mapping[str, str]) -> str:
         """Return the value with every reference replaced by ``values[name]``.
@@ -44,17 +64,139 @@ class Template(NamedTuple):
         Raises KeyError for a name without a value, and Failed (`expectation_failed`) when `:number` stands for a value
         that is not spelled as a JSON number.
         """
-        return "".join(part if isinstance(part, str) else self._insert(part, values) for part in self.parts)
+        return "".join(part if isinstance(part, str) else self._insert(part, values[part.name]) for part in self.parts)
 
-    def _insert(self, reference: Reference, values: Mapping[str, str]) -> str:
-        value = values[reference.name]
+    def _insert(self, reference: Reference, value: str) -> str:
+        if not reference.accepts(value):
+            raise Failed(
+                Code.EXPECTATION_FAILED,
+                f"`${{{reference.name}:number}}` needs the spelling of a JSON number, and `{reference.name}` is none."
+                f" Write `${{{reference.name}}}` to insert it as text.",
+            )
         if reference.number:
-            if not _NUMBER.fullmatch(value):
-                raise Failed(
-                    Code.EXPECTATION_FAILED,
-                    f"`${{{reference.name}:number}}` needs a JSON number, and `{reference.name}` is not spelled as one."
-                    f" Write `${{{reference.name}}}` to insert it as text.",
-                    where=f"{reference.line}:{reference.column}",
-                )
             return value
         return json.dumps(value, ensure_ascii=False)[1:-1] if self.json else value
+
+
+def program_template(value: Located) -> Template:
+    """Take a value as it stands: a program's text, whose `${…}` is its own."""
+    return Template(value.text, (value.text,), json=False)
+
+
+def text_template(value: Located, report: Report) -> Template:
+    """Find the references of a plain argument, which are inserted as they are."""
+    parts = _scan(value, 0, len(value.text), report, _refuse_number)
+    return Template(value.text, _joined(parts), json=False)
+
+
+def object_template(value: Located, report: Report) -> Template:
+    """Find the references of a JSON object's text: in string values only, and `:number` as a whole one only.
+
+    Text that is not one JSON object is reported; the template then has no references.
+    """
+    try:
+        strings = _read_whole(value.text)
+    except Misread as wrong:
+        report(wrong)
+        return Template(value.text, (value.text,), json=True)
+    parts: list[str | Reference] = []
+    done = 0
+    for string in strings:
+        if value.text.find("${", string.start, string.end) < 0:
+            continue
+        parts.append(value.text[done : string.start])
+        parts.extend(_string_parts(value, string, report))
+        done = string.end
+    parts.append(value.text[done:])
+    return Template(value.text, _joined(parts), json=True)
+
+
+def _read_whole(text: str) -> list[JsonString]:
+    start = _end_of_space(text, 0)
+    if text[start : start + 1] != "{":
+        advice = 'Write an object: `{"name": "value"}`.'
+        raise Misread(start, len(text) - start, "The value has to be a JSON object.", advice)
+    end, strings = read_object(text, start)
+    rest = _end_of_space(text, end)
+    if rest < len(text):
+        message = "Something follows the JSON object."
+        raise Misread(rest, len(text) - rest, message, "Take it out: the value is one object.")
+    return strings
+
+
+def _end_of_space(text: str, index: int) -> int:
+    space = _SPACE.match(text, index)
+    assert space is not None
+    return space.end()
+
+
+def _string_parts(value: Located, string: JsonString, report: Report) -> list[str | Reference]:
+    inner = value.text[string.start + 1 : string.end - 1]
+    whole = _DOLLAR.fullmatch(inner)
+    if whole and whole["kind"] == ":number" and string.member is None:
+        return [_reference(value, string.start + 1, whole, number=True)]
+    check = _refuse_number if string.member is None else _refuse_name
+    return ['"', *_scan(value, string.start + 1, string.end - 1, report, check), '"']
+
+
+def _scan(
+    value: Located, start: int, end: int, report: Report, refuse: Callable[[re.Match[str]], Misread | None]
+) -> list[str | Reference]:
+    parts: list[str | Reference] = []
+    done = start
+    for found in _DOLLAR.finditer(value.text, start, end):
+        parts.append(value.text[done : found.start()])
+        done = found.end()
+        if found["literal"]:
+            parts.append("${")
+        elif found["name"] is None:
+            report(_malformed(found))
+        elif wrong := refuse(found):
+            report(wrong)
+        else:
+            parts.append(_reference(value, found.start(), found, number=False))
+    parts.append(value.text[done:end])
+    return parts
+
+
+def _reference(value: Located, index: int, found: re.Match[str], *, number: bool) -> Reference:
+    offset = value.offset(index)
+    return Reference(found["name"], number, offset, value.offset(index + len(found.group()) - 1) + 1 - offset)
+
+
+def _joined(parts: list[str | Reference]) -> tuple[str | Reference, ...]:
+    joined: list[str | Reference] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        elif part != "":
+            joined.append(part)
+    return tuple(joined)
+
+
+def _malformed(found: re.Match[str]) -> Misread:
+    closed = found.group().endswith("}")
+    message = f"{quoted(found.group())} is no reference." if closed else "A reference is not closed by `}`."
+    advice = "Write `${name}`, the name in lower case (a-z, 0-9, _), or `$${` for a literal `${`."
+    return Misread(found.start(), len(found.group()), message, advice)
+
+
+def _refuse_number(found: re.Match[str]) -> Misread | None:
+    if found["kind"] is None:
+        return None
+    width = len(found.group())
+    if found["kind"] == ":number":
+        message = "`:number` may stand only as the whole of a string value in a JSON object."
+        advice = f'Write `"${{{found["name"]}:number}}"` as a whole value, or `${{{found["name"]}}}` to insert text.'
+    else:
+        message = f"{quoted(found['kind'])} is no kind of reference."
+        advice = (
+            f'Write `${{{found["name"]}}}` for text, or `"${{{found["name"]}:number}}"` for a number in a JSON object.'
+        )
+    return Misread(found.start(), width, message, advice)
+
+
+def _refuse_name(found: re.Match[str]) -> Misread | None:
+    message = "A reference cannot stand in a member name, only in a string value."
+    advice = "Write the name out, or `$${` for a literal `${`."
+    return Misread(found.start(), len(found.group()), message, advice)

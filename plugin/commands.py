@@ -23,7 +23,7 @@ class Argument(NamedTuple):
     meaning: str
     required: bool = False
     json: bool = False
-    schema: dict[str, Any] = {}
+    schema: dict[str, Any] | None = None
 
 
 class Command(NamedTuple):

@@ -8,9 +8,12 @@ from typing import Any, Final, NamedTuple
 __all__ = [
     "CA_FILE_LIMIT",
     "FIELDS",
+    "FILE_NAME_LIMIT",
     "HEADERS_LIMIT",
     "HEADER_VALUE_LIMIT",
     "PRIVATE_MINIMUM",
+    "TOKEN_LIMIT",
+    "URL_LIMIT",
     "Field",
     "Range",
     "configuration_schema",

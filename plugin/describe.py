@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from plugin.commands import COMMANDS, Argument, Command
 from plugin.configuration import configuration_schema
-from plugin.expectations import EXPECTATIONS, EXPECT_EXCLUSIONS
+from plugin.expectations import EXPECT_EXCLUSIONS, EXPECTATIONS
 from plugin.identity import NAME, PROVIDER, VERSION
 from protocol.failures import CODES
 
@@ -60,6 +60,6 @@ def _command(command: Command) -> dict[str, Any]:
 def _argument(argument: Argument, command: Command) -> dict[str, Any]:
     described: dict[str, Any] = {"description": argument.meaning, "type": "string"}
     if not argument.json:
-        return described | argument.schema
+        return described | (argument.schema or {})
     content = expect_schema(command.expect) if argument.name == "expect" else argument.schema
     return described | {"contentMediaType": "application/json", "contentSchema": content}

@@ -2,8 +2,9 @@
 
 from typing import Final
 
+from protocol.version import VERSION
+
 __all__ = ["NAME", "PROVIDER", "VERSION"]
 
 NAME: Final = "assay-mcp"
 PROVIDER: Final = "MCP"
-VERSION: Final = "0.1.0"

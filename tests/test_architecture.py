@@ -72,9 +72,29 @@ FILE_CALLS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "m
 
 #: The rim: each module that may touch the world, and why. Everything else takes values and gives values.
 RIM: dict[str, str] = {
-    "protocol/mcp/connection.py": "one MCP connection: its lock, its GET stream thread, its clock",
-    "protocol/mcp/http.py": "the HTTP transport: sockets, deadlines, TLS",
+    "protocol/mcp/answering.py": "answers to the server's requests: a thread",
+    "protocol/mcp/attempts.py": "deadlines and interrupts: the clock, poll(), a pipe",
+    "protocol/mcp/http.py": "the HTTP transport: httpx and httpcore",
+    "protocol/mcp/listening.py": "the GET stream: a thread",
+    "protocol/mcp/network.py": "sockets and TLS handshakes",
+    "protocol/mcp/resolving.py": "host names: the system's resolver, on a thread",
+    "protocol/mcp/trust.py": "the TLS context: the system's trust",
+    "host/files.py": "opens flows, settings and bindings, and looks for assay.toml",
     "plugin/__main__.py": "the process: its stdin, stdout and exit",
+    "plugin/certificates.py": "the file of certificate authorities that a binding names",
+    "plugin/loop.py": "the process: its descriptors, threads and signals, and its end",
+    "plugin/tokenfile.py": "the file of a per-run token",
+    "host/baseline.py": "the baseline file beside a flow",
+    "host/child.py": "a plugin process: its pipes, threads, group and end",
+    "host/engine.py": "one flow under way: its clock",
+    "host/evidence.py": "the folder of a run: atomic writes, its lock, the scan at the end",
+    "host/executable.py": "finds a provider's program and asks it to describe itself",
+    "host/interruption.py": "Ctrl-C and SIGTERM",
+    "host/private.py": "private values, shared by the threads that read plugins",
+    "host/progress.py": "the clock of the line that says what is running",
+    "host/provider.py": "one plugin over the wire: deadlines and signals",
+    "host/runs.py": "kept runs, read back",
+    "host/terminal.py": "standard output and standard error",
 }
 
 #: Files over 350 lines, and why they are one noun all the same. Nothing may pass 500.

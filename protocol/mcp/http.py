@@ -1,12 +1,203 @@
-"""The HTTP transport: httpx's own, over a network of ours that holds absolute deadlines and can be interrupted."""
+"""The HTTP transport: httpx's own, over sockets of ours that keep an absolute deadline and can be interrupted."""
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
 
-__all__ = ["HttpTransport"]
+# Importing httpx imports its command line, and with it rich and pygments where they are installed (some 80 ms).
+_UNUSED: Final = "httpx._main"
+_blocked = _UNUSED not in sys.modules and "httpx" not in sys.modules
+if _blocked:
+    sys.modules[_UNUSED] = None  # type: ignore[assignment]
+import httpcore  # noqa: E402 - after the block above
+import httpx  # noqa: E402
+
+if _blocked:
+    del sys.modules[_UNUSED]
+
+from protocol.failures import Code, Failed  # noqa: E402
+from protocol.mcp.attempts import Attempt  # noqa: E402
+from protocol.mcp.bodies import BodyError, decoder  # noqa: E402
+from protocol.mcp.network import Network  # noqa: E402
+from protocol.mcp.origins import OriginError, origin  # noqa: E402
+from protocol.mcp.trust import tls_context  # noqa: E402
+
+__all__ = ["CODES", "HttpTransport", "Opened", "Target", "failed"]
+
+Header = tuple[bytes, bytes]
+
+#: Seconds that an idle connection is kept. Servers close theirs after 2 to 5 (gunicorn, Node, uvicorn), and a request
+#: that crosses such a close is a lost reply, which is never sent again; a new connection costs far less than that.
+KEEPALIVE: Final = 1.5
+
+#: Code of each exception that httpx's transports raise. The nearest class counts; :func:`failed` refines it.
+CODES: Final[dict[type[httpx.TransportError], Code]] = {
+    httpx.TransportError: Code.REPLY_LOST,
+    httpx.TimeoutException: Code.TIMEOUT,
+    httpx.ConnectTimeout: Code.TIMEOUT,
+    httpx.ReadTimeout: Code.TIMEOUT,
+    httpx.WriteTimeout: Code.TIMEOUT,
+    httpx.PoolTimeout: Code.TIMEOUT,
+    httpx.NetworkError: Code.REPLY_LOST,
+    httpx.ConnectError: Code.UNREACHABLE,
+    httpx.ReadError: Code.REPLY_LOST,
+    httpx.WriteError: Code.REPLY_LOST,
+    httpx.CloseError: Code.REPLY_LOST,
+    httpx.ProxyError: Code.UNREACHABLE,
+    httpx.UnsupportedProtocol: Code.INVALID_BINDING,
+    httpx.ProtocolError: Code.PROTOCOL_ERROR,
+    httpx.LocalProtocolError: Code.INVALID_BINDING,
+    httpx.RemoteProtocolError: Code.PROTOCOL_ERROR,
+}
+
+_TEXTS: Final = {
+    Code.TIMEOUT: "The deadline passed {when}.",
+    Code.CANCELLED: "It was cancelled {when}.",
+    Code.UNREACHABLE: "No connection to the server: {detail}.",
+    Code.TLS_FAILED: "No secure connection to the server: {detail}.",
+    Code.REPLY_LOST: "The connection ended before the reply did: {detail}.",
+    Code.PROTOCOL_ERROR: "The server's reply is not HTTP/1.1: {detail}.",
+    Code.INVALID_BINDING: "The request cannot be written as HTTP: {detail}. Check `endpoint` and `headers`.",
+}
+_WHEN: Final = {
+    "connect": "before a connection was made",
+    "tls": "during the TLS handshake",
+    "sent": "before the reply was complete",
+}
 
 
-class HttpTransport:
-    """One identity's way to the network. ``origins`` are the admitted ones; ``ca`` is PEM added to system trust."""
+def failed(error: httpx.TransportError, attempt: Attempt) -> Failed:
+    """Return the failure that an exception of httpx's transport means for an attempt.
 
-    def __init__(self, origins: Iterable[str], ca: bytes | None = None) -> None:
-        raise NotImplementedError
+    The class gives the code, and the attempt refines it: interrupted is ``cancelled``; a connection that failed in its
+    handshake is ``tls_failed``; a broken-off reply is ``reply_lost`` once the server closed, and nothing of ours having
+    left, ``unreachable``.
+    """
+    code = next(CODES[kind] for kind in type(error).__mro__ if kind in CODES)
+    if code is Code.TIMEOUT and attempt.interrupt.is_set:
+        code = Code.CANCELLED
+    elif code is Code.UNREACHABLE and attempt.stage == "tls":
+        code = Code.TLS_FAILED
+    elif code is Code.PROTOCOL_ERROR and attempt.ended:
+        code = Code.REPLY_LOST
+    if code is Code.REPLY_LOST and not attempt.sent:
+        code = Code.UNREACHABLE
+    detail = str(error).rstrip(".") or type(error).__name__
+    return Failed(code, _TEXTS[code].format(when=_WHEN[attempt.stage], detail=detail))
+
+
+class Target(NamedTuple):
+    """A URL that was looked at once: as httpx has it, and its ``Host``."""
+
+    url: httpx.URL
+    host: Header
+
+
+class Opened:
+    """A response whose head has arrived. Close it; what is left of the body is then not read."""
+
+    def __init__(self, response: httpx.Response, attempt: Attempt) -> None:
+        self.status = response.status_code
+        self._response = response
+        self._attempt = attempt
+        self._headers = [(name.lower(), value.decode("latin-1").strip()) for name, value in response.headers.raw]
+
+    def fields(self, name: bytes) -> list[str]:
+        """Return the values of a header field, one for each of its lines; ``name`` is lower case."""
+        return [value for found, value in self._headers if found == name]
+
+    def field(self, name: bytes) -> str | None:
+        """Return the value of a header field, its lines joined by commas; None when there is none."""
+        values = self.fields(name)
+        return ", ".join(values) if values else None
+
+    @property
+    def media_type(self) -> str:
+        """``Content-Type`` without parameters, in lower case; empty when there is none."""
+        return (self.field(b"content-type") or "").partition(";")[0].strip().lower()
+
+    def chunks(self, limit: int) -> Iterator[bytes]:
+        """Give the decoded body in pieces; ``limit`` bounds its bytes before and after decoding. Raises Failed."""
+        try:
+            body = decoder(self.field(b"content-encoding") or "", limit)
+            for chunk in self._response.stream:  # type: ignore[union-attr]
+                yield body.feed(chunk)
+            if not body.finish():
+                raise Failed(Code.REPLY_LOST, "The compressed reply ended before it was whole.")
+        except BodyError as error:
+            code = Code.RESPONSE_TOO_LARGE if error.too_large else Code.PROTOCOL_ERROR
+            raise Failed(code, f"The reply cannot be read: {error.reason}.") from None
+        except httpx.TransportError as error:
+            raise failed(error, self._attempt) from None
+
+    def close(self) -> None:
+        """Give the connection back when the body was read to its end, else close it."""
+        self._response.close()
+
+
+class _Pool(httpcore.ConnectionPool):
+    """Connections that verify TLS as :mod:`protocol.mcp.trust` says; the context is made for the first https one."""
+
+    def __init__(self, authority: bytes | None) -> None:
+        super().__init__(max_connections=None, keepalive_expiry=KEEPALIVE, network_backend=Network())
+        self._authority = authority
+
+    def create_connection(self, origin: httpcore.Origin) -> httpcore.ConnectionInterface:
+        if origin.scheme == b"https" and self._ssl_context is None:
+            self._ssl_context = tls_context(self._authority)
+        return super().create_connection(origin)
+
+
+class HttpTransport(httpx.HTTPTransport):
+    """One identity's way to the network: admitted origins, no redirects, no cookies, no proxies, nothing sent twice.
+
+    ``origins`` are admitted, as :func:`protocol.mcp.origins.origin` writes them. ``authority`` is PEM that is added to
+    system trust. Threads may share it. Requests through :meth:`send` carry an :class:`Attempt`; through an
+    ``httpx.Client`` they must as well: ``extensions={"timeout": deadline(attempt)}``.
+    """
+
+    def __init__(self, origins: Iterable[str], authority: bytes | None = None) -> None:
+        # Not httpx's constructor: that one makes a TLS context of its own (60 ms) and a pool over its own sockets.
+        self._admitted = frozenset(origins)
+        self._pool = _Pool(authority)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request. Raises Failed with origin_not_admitted before anything is contacted."""
+        self._admit(str(request.url))
+        return super().handle_request(request)
+
+    def target(self, url: str) -> Target:
+        """Prepare a URL. Raises Failed with invalid_binding or origin_not_admitted."""
+        self._admit(url)
+        try:
+            parsed = httpx.URL(url)
+        except httpx.InvalidURL:
+            raise Failed(Code.INVALID_BINDING, "The endpoint is not a URL. Mend `endpoint` in the binding.") from None
+        return Target(parsed, (b"Host", parsed.netloc))
+
+    def _admit(self, url: str) -> None:
+        try:
+            found = origin(url)
+        except OriginError as error:
+            raise Failed(Code.INVALID_BINDING, f"The URL of a request has no origin: {error.reason}.") from None
+        if found not in self._admitted:
+            text = f"The origin {found} is not admitted. Make it the target, or add `--allow-origin {found}`."
+            raise Failed(Code.ORIGIN_NOT_ADMITTED, text)
+
+    def send(self, method: str, target: Target, headers: list[Header], body: bytes | None, attempt: Attempt) -> Opened:
+        """Send one request and wait for the head of its response. Raises Failed; ``attempt.sent`` tells the rest."""
+        fields = [target.host, *headers]
+        if body is not None:
+            fields.append((b"Content-Length", b"%d" % len(body)))
+        request = httpx.Request(
+            method, target.url, headers=fields, stream=httpx.ByteStream(body or b""), extensions=deadline(attempt)
+        )
+        try:
+            return Opened(self.handle_request(request), attempt)
+        except httpx.TransportError as error:
+            raise failed(error, attempt) from None
+
+
+def deadline(attempt: Attempt) -> dict[str, Any]:
+    """Return the extensions of a request that make it keep the attempt's deadline."""
+    return {"timeout": {"connect": attempt, "read": attempt, "write": attempt}}

@@ -17,7 +17,8 @@ OPERAND_LIMIT: Final = 9007199254740991
 # Python refuses to read longer integers; an exponent of that length compares by its spelling.
 _READABLE_EXPONENT: Final = 4000
 
-_NUMBER: Final = re.compile(rb"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?)0*([0-9]*))?\Z")
+# No part gives back what it took, so that text which is nearly a number is refused in linear time.
+_NUMBER: Final = re.compile(rb"(-?)(0|[1-9][0-9]*+)(?:\.([0-9]++))?(?:[eE]([+-]?)(?=[0-9])0*+([0-9]*+))?\Z")
 
 
 class Decimal(NamedTuple):

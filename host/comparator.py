@@ -1,0 +1,103 @@
+"""Compares each inventory of a run with its baseline, else with the latest earlier run, and judges what changed."""
+
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from host.baseline import Baseline
+from host.comparison import artifact_name, changes, counts, failing, summary
+from host.flow import Step
+from host.provider import Provider
+from host.runs import earlier_state
+from protocol.failures import Code, Failed, Failure
+
+__all__ = ["Comparator", "Compared", "diff_document"]
+
+FORMAT: Final = "assay-diff/1"
+
+
+class Compared(NamedTuple):
+    """The outcome of one comparison.
+
+    ``facts`` joins the step's facts; ``artifact`` and ``document`` are the diff's name and text, when there is one;
+    ``failure`` is why the step fails by it.
+    """
+
+    facts: dict[str, Any]
+    artifact: str | None = None
+    document: dict[str, Any] | None = None
+    failure: Failure | None = None
+
+
+class Comparator:
+    """Knows what the steps of one run of one flow are compared with. ``file`` is the flow's, as runs record it.
+
+    Changes fail a step only against a baseline, only when their class is in ``fail_on``, and not while the baseline is
+    being updated.
+    """
+
+    def __init__(
+        self, baseline: Baseline | None, fail_on: frozenset[str], *, update: bool, root: Path, file: str, run: str
+    ) -> None:
+        self._baseline = baseline
+        self._fail_on = frozenset() if update else fail_on
+        self._update = update
+        self._root = root
+        self._file = file
+        self._run = run
+
+    def compare(self, provider: Provider, step: Step, state: Any) -> Compared | None:
+        """Compare the state of a succeeded inventory step; None when there is nothing to compare with."""
+        inventory = state["inventory"]
+        found = self._before(step, inventory)
+        if found is None:
+            return self._uncovered(step)
+        origin, before = found
+        try:
+            diff = provider.compare(inventory, before, state)
+        except Failed as failed:
+            told = f"The comparison with {_named(origin)} could not be made: {failed}"
+            failure = Failure(failed.code, told, None, failed.failure.data)
+            needed = self._baseline is not None or not provider.alive
+            return Compared({**origin, "code": str(failed.code)}, failure=failure if needed else None)
+        return self._judge(inventory, origin, diff)
+
+    def _before(self, step: Step, inventory: str) -> tuple[dict[str, Any], Any] | None:
+        if self._baseline is not None:
+            state = self._baseline.state(step.id, inventory)
+            return None if state is None else ({"baseline": self._baseline.path.name}, state)
+        earlier = earlier_state(self._root, self._file, step.id, inventory, self._run)
+        return None if earlier is None else ({"run": earlier[0]}, earlier[1])
+
+    def _uncovered(self, step: Step) -> Compared | None:
+        if self._baseline is None:
+            return None
+        facts = {"baseline": self._baseline.path.name, "missing": True}
+        told = (
+            f"The baseline {self._baseline.path.name} has no step `{step.id}`, so nothing was compared. Take it in with"
+            " `--update-baseline`."
+        )
+        return Compared(facts, failure=Failure(Code.EXPECTATION_FAILED, told) if self._fail_on else None)
+
+    def _judge(self, inventory: str, origin: dict[str, Any], diff: dict[str, Any]) -> Compared:
+        found = changes(diff)
+        artifact = artifact_name(inventory)
+        facts = {**origin, "changes": counts(found), "artifact": artifact}
+        document = diff_document(origin, {"run": self._run}, diff)
+        wrong = failing(found, self._fail_on) if self._baseline is not None else ()
+        if not wrong:
+            return Compared(facts, artifact, document)
+        noun = "change counts" if len(wrong) == 1 else "changes count"
+        told = (
+            f"{len(wrong)} {noun} against the baseline: {summary(wrong, inventory)}. If this is right, take it in with"
+            " `--update-baseline`."
+        )
+        return Compared(facts, artifact, document, Failure(Code.EXPECTATION_FAILED, told))
+
+
+def diff_document(before: dict[str, Any], after: dict[str, Any], diff: dict[str, Any]) -> dict[str, Any]:
+    """Return the document of one diff (docs/diff.schema.json): whose states were compared, and the plugin's diff."""
+    return {"format": FORMAT, "before": before, "after": after} | diff
+
+
+def _named(origin: dict[str, Any]) -> str:
+    return f"the baseline {origin['baseline']}" if "baseline" in origin else f"the run {origin['run']}"

@@ -1,0 +1,248 @@
+"""Runs the steps of one flow: what runs and what is skipped, its time, its captures, its comparisons, its end."""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, Protocol
+
+from host.comparator import Comparator, Compared
+from host.evidence import Evidence
+from host.flow import Flow, Section, Step
+from host.outcome import FlowOutcome, StepOutcome, conclude
+from host.recorder import Recorder, StepRun, withhold
+from host.runs import Inventory
+from host.session import Session
+from host.skipping import Course
+from protocol.failures import Code, Failed, Failure
+from protocol.values.document import encode
+from protocol.wire.steps import ARTIFACT_LIMIT, StepResult
+
+__all__ = ["Listener", "Ran", "run_flow"]
+
+#: Seconds that `disconnect` and Cleanup get after the flow's time is up or the user asked to stop.
+CLEANUP_SECONDS: Final = 30.0
+#: Codes of a request that failed without a result: the plugin may have carried it out.
+_MAY_HAVE_RUN: Final = frozenset({Code.PLUGIN_DIED, Code.INTERNAL})
+
+
+class Listener(Protocol):
+    """Is told how a run goes. Calls come on the running thread, those of ``progress`` aside."""
+
+    def section(self, section: Section) -> None: ...
+
+    def step_started(self, step: Step) -> None: ...
+
+    def step_ended(self, step: Step, outcome: StepOutcome) -> None: ...
+
+
+class Ran(NamedTuple):
+    """A flow that ran, and the inventories that its succeeded steps read: what a baseline is made of."""
+
+    outcome: FlowOutcome
+    inventories: tuple[Inventory, ...]
+
+
+def run_flow(
+    flow: Flow,
+    session: Session,
+    evidence: Evidence,
+    recorder: Recorder,
+    comparator: Comparator,
+    listener: Listener,
+    *,
+    fail_fast: bool = False,
+    codes: Mapping[str, int] | None = None,
+) -> Ran:
+    """Run every step of a checked flow, in order, each at most once. A failure of a step is in the outcome.
+
+    ``codes`` gives the exit status of failure codes that are a plugin's own.
+    Raises Failed (``internal``) when evidence can no longer be written; the session is the caller's to end.
+    """
+    engine = _Engine(flow, session, recorder, comparator, listener, Course(fail_fast=fail_fast))
+    recorder.begin()
+    for section in flow.sections:
+        if section.steps:
+            listener.section(section)
+        for step in section.steps:
+            engine.step(section, step)
+    return engine.finish(evidence, codes)
+
+
+class _Engine:
+    def __init__(
+        self,
+        flow: Flow,
+        session: Session,
+        recorder: Recorder,
+        comparator: Comparator,
+        listener: Listener,
+        course: Course,
+    ) -> None:
+        self._flow = flow
+        self._session = session
+        self._recorder = recorder
+        self._comparator = comparator
+        self._listener = listener
+        self._course = course
+        self._deadline = time.monotonic() + flow.budget
+        self._stopped_at: float | None = None
+        self._failure: Failure | None = None
+        self._values = flow.values
+        self._outcomes: list[StepOutcome] = []
+        self._inventories: list[Inventory] = []
+
+    def step(self, section: Section, step: Step) -> None:
+        """Run one step, or say why it is skipped."""
+        self._look_around()
+        always = self._course.always(section, step)
+        reason = self._course.reason(section, step) or self._out_of_time(always)
+        outcome = self._skipped(step, reason) if reason else self._run(step, always)
+        self._course.record(section, step, outcome)
+        self._listener.step_ended(step, outcome)
+        self._outcomes.append(outcome._replace(display=None))
+
+    def finish(self, evidence: Evidence, codes: Mapping[str, int] | None) -> Ran:
+        """Scan and close the evidence, and add up."""
+        self._look_around()
+        outcomes = self._recorder.rescan(self._outcomes)
+        if self._recorder.leaked:
+            self._failure = Failure(Code.EVIDENCE_LEAK, _leak(self._recorder.leaked))
+        interrupted = self._session.interrupted()
+        conclusion = conclude(outcomes, interrupted=interrupted, failure=self._failure, codes=codes)
+        self._recorder.end(outcomes, conclusion, time.time())
+        outcome = FlowOutcome(
+            flow=self._flow.name,
+            file=self._flow.file,
+            run=evidence.run,
+            folder=str(evidence.folder),
+            status=conclusion.status,
+            code=conclusion.code,
+            message=conclusion.message,
+            steps=outcomes,
+            text=self._flow.text,
+            exit=conclusion.exit,
+        )
+        return Ran(outcome, tuple(self._inventories))
+
+    def _look_around(self) -> None:
+        """Notice that the user asked to stop, or that the flow's time is up."""
+        now = time.monotonic()
+        if self._session.interrupted():
+            self._course.stop("The run was interrupted.")
+            self._stopped_at = self._stopped_at or now
+        elif now >= self._deadline and self._failure is None and len(self._outcomes) < len(self._flow.steps):
+            told = f"The flow's {self._flow.budget / 60:g} minutes (`budgets.minutes`) are used up."
+            self._failure = Failure(Code.TIMEOUT, told)
+            self._course.stop(told)
+            self._stopped_at = self._stopped_at or now
+
+    def _limit(self, always: bool) -> float:
+        """Return when a step is cancelled: what always runs gets time after a stop as well."""
+        if always and self._stopped_at is not None:
+            return max(self._deadline, self._stopped_at) + CLEANUP_SECONDS
+        return self._deadline
+
+    def _out_of_time(self, always: bool) -> str | None:
+        if self._session.interruption.level > 1:
+            return "The run was interrupted twice."
+        if time.monotonic() >= self._limit(always):
+            return "No time is left for cleaning up."
+        return None
+
+    def _run(self, step: Step, always: bool) -> StepOutcome:
+        self._listener.step_started(step)
+        self._recorder.underway(self._outcomes, step)
+        provider = self._session.provider(step.provider)
+        interruption, least = self._session.interruption, 2 if always else 1
+        started, began = time.time(), time.monotonic()
+        arguments: dict[str, str] = {}
+        try:
+            arguments = step.substitute(self._values)
+            result = _bounded(
+                provider.run(
+                    step.alias,
+                    step.command,
+                    arguments,
+                    deadline=self._limit(always),
+                    stop=lambda: interruption.level >= least,
+                )
+            )
+        except Failed as failed:
+            result = _result(step, failed.failure)
+        if step.capture is not None and result.status == "succeeded" and result.capture is None:
+            result = _result(step, Failure(Code.PLUGIN_DIED, "The plugin succeeded without the value to capture."))
+        milliseconds = round((time.monotonic() - began) * 1000)
+        compared = self._compare(step, result)
+        if not provider.alive:
+            self._course.lose(step.provider, step.id)
+        outcome = _outcome(step, result, compared, milliseconds)
+        if self._recorder.step(step, StepRun(arguments, result, compared, started, milliseconds), outcome):
+            if outcome.status == "succeeded" and step.capture is not None and outcome.capture is not None:
+                self._values[step.capture] = outcome.capture
+            return outcome
+        self._course.stop("A private value was about to be kept, and the flow stopped there.")
+        return withhold(outcome)
+
+    def _compare(self, step: Step, result: StepResult) -> Compared | None:
+        state = result.state
+        if result.status != "succeeded" or not isinstance(state, dict) or not isinstance(state.get("inventory"), str):
+            return None
+        self._inventories.append(Inventory(step.id, step.alias, step.provider, state["inventory"], state))
+        return self._comparator.compare(self._session.provider(step.provider), step, state)
+
+    def _skipped(self, step: Step, reason: str) -> StepOutcome:
+        return StepOutcome(
+            step.id, step.alias, step.command, step.effect, "skipped", None, reason, None, step.line, None, {}
+        )
+
+
+def _outcome(step: Step, result: StepResult, compared: Compared | None, milliseconds: int) -> StepOutcome:
+    facts = {**result.facts, "comparison": compared.facts} if compared else result.facts
+    failure = compared.failure if compared else None
+    return StepOutcome(
+        step.id,
+        step.alias,
+        step.command,
+        result.effect,
+        "failed" if failure else result.status,
+        str(failure.code) if failure else result.code,
+        failure.message if failure else result.message,
+        result.capture,
+        step.line,
+        result.state,
+        facts,
+        milliseconds,
+        result.display,
+    )
+
+
+def _result(step: Step, failure: Failure) -> StepResult:
+    """Make a result of a request that got none: unknown where it may have changed something."""
+    data: dict[str, Any] = failure.data or {}
+    may_have_run = step.effect == "mutate" and failure.code in _MAY_HAVE_RUN and data.get("sent", False)
+    facts = {"plugin": {name: data[name] for name in ("exit", "diagnostics") if data.get(name)}}
+    return StepResult(
+        status="unknown" if may_have_run else "failed",
+        code=str(failure.code),
+        message=failure.message,
+        effect=step.effect,
+        facts=facts if facts["plugin"] else {},
+    )
+
+
+def _bounded(result: StepResult) -> StepResult:
+    """Hold a plugin to the limits of what is kept, so that one that does not keep them cannot fill the disk."""
+    parts = {"state": result.state, "facts": result.facts} | {entry.name: entry.json for entry in result.artifacts}
+    large = [name for name, value in parts.items() if len(encode(value)) > ARTIFACT_LIMIT]
+    if not large:
+        return result
+    return StepResult(
+        status="unknown" if result.status == "unknown" else "failed",
+        code=str(Code.EVIDENCE_TOO_LARGE),
+        message=f"The step's {', '.join(large)} passes {ARTIFACT_LIMIT} bytes and was not kept.",
+        effect=result.effect,
+        facts={"connection": result.facts.get("connection")},
+    )
+
+
+def _leak(names: tuple[str, ...]) -> str:
+    return f"A private value was about to be kept and was withheld: see {', '.join(sorted(set(names)))}."

@@ -1,0 +1,100 @@
+"""Opens the small files that a person wrote: flows, settings, bindings. The rim of reading."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from host.settings import SETTINGS_FILE, SETTINGS_LIMIT
+from protocol.failures import Code, Failed
+
+__all__ = ["PrivateFile", "find_settings", "read_file", "read_private_file"]
+
+#: Group and others: what a private file's mode may hold none of.
+_NOT_MINE: Final = stat.S_IRWXG | stat.S_IRWXO
+
+
+class PrivateFile(NamedTuple):
+    """What was read, and whether the file is the user's with mode 0600 or stricter. Its repr shows nothing."""
+
+    data: bytes
+    trusted: bool
+
+    def __repr__(self) -> str:
+        return f"<PrivateFile of {len(self.data)} bytes>"
+
+
+def read_file(path: str, limit: int) -> bytes:
+    """Return the bytes of a regular file: at most ``limit`` + 1, so that a longer one can be told.
+
+    Links are followed. Raises Failed (`invalid_arguments`) naming the path.
+    """
+    try:
+        return _read(path, limit, 0)[0]
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        raise Failed(
+            Code.INVALID_ARGUMENTS, f"The file `{path}` cannot be read: {reason[:1].lower()}{reason[1:]}."
+            " Check its name, and that you may read it.", where=path
+        ) from None  # fmt: skip
+
+
+def read_private_file(path: str, limit: int) -> PrivateFile | None:
+    """Return a bindings file of at most ``limit`` + 1 bytes, or None when there is none.
+
+    The file itself may be no link (its folders may). Raises Failed (`invalid_binding`), which does not name the path.
+    """
+    try:
+        data, status = _read(path, limit, os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        link = Path(path).is_symlink()
+        reason = "it is a link" if link else (error.strerror or "unknown error").lower()
+        raise Failed(
+            Code.INVALID_BINDING,
+            f"The bindings file cannot be read: {reason}. Name a regular file that you may read, and no link to one.",
+        ) from None
+    trusted = status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & _NOT_MINE
+    return PrivateFile(data, trusted)
+
+
+def _read(path: str, limit: int, flags: int) -> tuple[bytes, os.stat_result]:
+    # Without O_NONBLOCK, opening a pipe waits for someone to write into it.
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
+    with open(descriptor, "rb", buffering=0) as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, "it is no regular file")
+        parts: list[bytes] = []
+        left = limit + 1
+        while left and (part := file.read(left)):
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts), status
+
+
+def find_settings(folder: str) -> tuple[str, bytes | None]:
+    """Return the folder of the nearest assay.toml and its bytes: looked for in ``folder`` and then its parents.
+
+    The search ends at a folder that holds `.git`, at the user's home, at the root, and before a folder that others may
+    write to, such as /tmp: what stands there is not the user's. Without any, ``folder`` and None.
+    Raises Failed (`invalid_arguments`) when the file is there and cannot be read.
+    """
+    start = Path(folder).absolute()
+    home = Path(os.path.expanduser("~"))  # Path.home() raises where there is no home
+    for place in (start, *start.parents):
+        if place != start and _writable_by_others(place):
+            break
+        if (place / SETTINGS_FILE).exists():
+            return str(place), read_file(str(place / SETTINGS_FILE), SETTINGS_LIMIT)
+        if (place / ".git").exists() or place == home:
+            break
+    return folder, None
+
+
+def _writable_by_others(place: Path) -> bool:
+    try:
+        return bool(place.stat().st_mode & stat.S_IWOTH)
+    except OSError:
+        return True

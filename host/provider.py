@@ -1,0 +1,352 @@
+"""A running plugin as its host sees it: one request at a time over the wire, and what counts as its death."""
+
+import itertools
+import re
+import signal
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from host.child import Child
+from host.executable import Executable
+from host.private import Private
+from protocol.failures import Code, Failed
+from protocol.values.document import integer
+from protocol.version import VERSION
+from protocol.wire.framing import HOST_LINE_LIMIT, TooLong
+from protocol.wire.messages import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    PROTOCOL,
+    Malformed,
+    Notification,
+    Request,
+    Response,
+    decode,
+    encode_error,
+    encode_notification,
+    encode_request,
+)
+from protocol.wire.steps import StepResult
+
+__all__ = ["Progress", "Provider"]
+
+#: Seconds for a request that contacts nothing: reading tables, comparing states of 7 MiB.
+REPLY_SECONDS: Final = 60.0
+#: Seconds that a plugin gets to answer a cancelled `run`, before it is killed.
+CANCEL_SECONDS: Final = 5.0
+#: Seconds for `shutdown`, and more for each session that may get its DELETE (1.5 s at most).
+SHUTDOWN_SECONDS: Final = 3.0
+SESSION_SECONDS: Final = 1.5
+#: Seconds between the end of a program's output and its exit status.
+ENDING_SECONDS: Final = 0.2
+#: Characters of a plugin's diagnostics that are shown beside `plugin_died`, the last ones.
+DIAGNOSTICS_SHOWN: Final = 2000
+
+_ARTIFACT: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+#: Names that the host itself writes beside a step's artifacts.
+_RESERVED: Final = re.compile(r"(?:observation|snapshot|[a-z_]+-diff)\.json")
+
+
+class Progress(NamedTuple):
+    """How far a running step is, in ``unit`` (pages, items, bytes); ``total`` is None when unknown."""
+
+    done: int
+    total: int | None
+    unit: str
+
+
+class _Gone(NamedTuple):
+    """The plugin can no longer be talked to."""
+
+    reason: str
+
+
+class _Wake(NamedTuple):
+    """Something outside of the wire happened; whoever waits looks again."""
+
+
+_Event: TypeAlias = Response | _Gone | _Wake
+
+
+def _nothing(*_anything: Any) -> None:
+    return None
+
+
+def _never() -> bool:
+    return False
+
+
+class Provider:
+    """One plugin process. Raises Failed (``provider_missing``) when it cannot be started.
+
+    Requests are made from one thread. ``interrupt`` may be called from a signal handler, ``learn`` from any thread.
+    ``on_learnt`` is called on the reading thread, before the reply that the values precede is delivered.
+    """
+
+    def __init__(
+        self,
+        executable: Executable,
+        environment: Mapping[str, str],
+        private: Private,
+        *,
+        on_learnt: Callable[["Provider", list[str]], None] = _nothing,
+        on_progress: Callable[[Progress], None] = _nothing,
+    ) -> None:
+        self.name = executable.provider
+        self._private = private
+        self._on_learnt = on_learnt
+        self._on_progress = on_progress
+        self._inbox: SimpleQueue[_Event] = SimpleQueue()
+        self._ids = itertools.count(1)
+        self._death: tuple[str, dict[str, Any]] | None = None
+        self._ended = False
+        self._sessions = 0
+        self._child = Child(executable.argv, environment, self._receive)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can still be talked to, as far as is known."""
+        return self._death is None and not self._ended
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def initialize(
+        self, origins: Sequence[str], bindings: Mapping[str, Any], stop: Callable[[], bool] = _never
+    ) -> dict[str, Any]:
+        """Hand over admission and bindings; return what the plugin says it is.
+
+        Raises Failed: what the plugin refuses, ``provider_missing`` for another protocol or provider.
+        """
+        self._sessions = len(bindings)
+        params = {
+            "protocol": PROTOCOL,
+            "host": {"name": "assay", "version": VERSION},
+            "origins": list(origins),
+            "bindings": dict(bindings),
+        }
+        result = self._ask("initialize", params, stop=stop)
+        plugin = result.get("plugin") if isinstance(result, dict) else None
+        if not isinstance(result, dict) or not isinstance(plugin, dict):
+            raise self._lost("answered `initialize` without saying what it is")
+        if integer(result.get("protocol")) != PROTOCOL:
+            raise Failed(
+                Code.PROVIDER_MISSING,
+                f"The {self.name} plugin speaks another version of the host protocol; this host speaks {PROTOCOL}.",
+            )
+        if plugin.get("provider") != self.name:
+            raise Failed(
+                Code.PROVIDER_MISSING, f"The executable is no {self.name} plugin; it says that it is another provider."
+            )
+        return plugin
+
+    def check(
+        self,
+        alias: str,
+        command: str,
+        arguments: Mapping[str, str],
+        still_open: Sequence[str],
+        stop: Callable[[], bool] = _never,
+    ) -> str:
+        """Have a command looked at without contacting anything; return its effect. Raises Failed: what is refused."""
+        params = {"alias": alias, "command": command, "arguments": dict(arguments), "open": list(still_open)}
+        result = self._ask("check", params, stop=stop)
+        effect = result.get("effect") if isinstance(result, dict) else None
+        if effect not in ("observe", "mutate"):
+            raise self._lost("answered `check` without an effect")
+        return str(effect)
+
+    def run(
+        self,
+        alias: str,
+        command: str,
+        arguments: Mapping[str, str],
+        *,
+        deadline: float,
+        stop: Callable[[], bool] = _never,
+    ) -> StepResult:
+        """Run one command and return its result, without the private values of other providers.
+
+        At ``deadline`` (monotonic seconds), or once ``stop`` is true, the command is cancelled. Raises Failed:
+        ``plugin_died``, or what the plugin refuses; ``data["sent"]`` says whether the request was handed over.
+        """
+        params = {"alias": alias, "command": command, "arguments": dict(arguments)}
+        value = self._ask("run", params, deadline=deadline, stop=stop, cancellable=True)
+        try:
+            result = StepResult.read(value)
+        except ValueError as error:
+            raise self._lost(f"answered `run` outside the protocol ({error})") from None
+        names = [artifact.name for artifact in result.artifacts]
+        wrong = [name for name in names if not _ARTIFACT.fullmatch(name) or _RESERVED.fullmatch(name)]
+        if wrong or len(set(names)) != len(names):
+            raise self._lost("named its artifacts outside the protocol")
+        return self._private.clean(self.name, result)
+
+    def compare(self, inventory: str, before: Any, after: Any) -> dict[str, Any]:
+        """Return the diff of two succeeded states of one inventory. Raises Failed."""
+        result = self._ask("compare", {"inventory": inventory, "before": before, "after": after})
+        if not isinstance(result, dict):
+            raise self._lost("answered `compare` without a diff")
+        return result
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Tell the plugin what another one learnt."""
+        self._child.send(encode_notification("secrets/learnt", {"values": list(values)}))
+
+    def interrupt(self, level: int) -> None:
+        """Wake whoever waits for a reply; from the second time on, kill. Safe in a signal handler."""
+        if level > 1:
+            self._child.kill()
+        self._inbox.put(_Wake())
+
+    def end(self) -> None:
+        """Shut the plugin down, gently where that still works. Nothing of it is left when this returns."""
+        patience = SHUTDOWN_SECONDS + SESSION_SECONDS * self._sessions
+        if self.alive:
+            try:
+                self._ask("shutdown", {}, deadline=time.monotonic() + patience)
+            except Failed:
+                patience = 0.0
+        self._child.end(patience if self.alive else 0.0)
+        self._ended = True
+
+    def _ask(
+        self,
+        method: str,
+        params: dict[str, Any],
+        *,
+        deadline: float | None = None,
+        stop: Callable[[], bool] = _never,
+        cancellable: bool = False,
+    ) -> Any:
+        identity = next(self._ids)
+        line = self._ready(identity, method, params)
+        self._child.send(line)
+        until = time.monotonic() + REPLY_SECONDS if deadline is None else deadline
+        cancelled = False
+        while True:
+            if not cancelled and (stop() or time.monotonic() >= until):
+                if not cancellable:
+                    raise self._unanswered(method, stop())
+                cancelled, until = True, time.monotonic() + CANCEL_SECONDS
+                self._child.send(encode_notification("cancel", {"id": identity}))
+            try:
+                event = self._inbox.get(timeout=max(until - time.monotonic(), 0.0))
+            except Empty:
+                if cancelled:
+                    raise self._lost(f"did not answer `cancel` within {CANCEL_SECONDS:.0f} seconds") from None
+                continue
+            if isinstance(event, Response) and event.id == identity:
+                return self._result(event)
+            if isinstance(event, Response):
+                raise self._lost("answered a request that was not asked, or answered one twice")
+            if isinstance(event, _Gone):
+                raise self._lost(event.reason)
+
+    def _ready(self, identity: int, method: str, params: dict[str, Any]) -> bytes:
+        """Look at what arrived unasked, and give the line to send. Raises Failed with ``sent`` false."""
+        while self.alive:
+            try:
+                event = self._inbox.get_nowait()
+            except Empty:
+                break
+            if isinstance(event, Response):
+                raise self._lost("answered a request that was not asked, or answered one twice", sent=False)
+            if isinstance(event, _Gone):
+                raise self._lost(event.reason, sent=False)
+        if not self.alive:
+            raise self._lost(_ENDED, sent=False)
+        line = encode_request(identity, method, params)
+        if len(line) > HOST_LINE_LIMIT:
+            raise Failed(
+                Code.EVIDENCE_TOO_LARGE if method == "compare" else Code.INVALID_ARGUMENTS,
+                f"The request `{method}` has {len(line)} bytes; a line of the host protocol has at most"
+                f" {HOST_LINE_LIMIT}.",
+                data={"sent": False},
+            )
+        return line
+
+    def _result(self, response: Response) -> Any:
+        error = response.error
+        if error is None:
+            return response.result
+        data = error.get("data")
+        named = data.get("code") if isinstance(data, dict) else None
+        number, message = integer(error.get("code")), error.get("message")
+        known = {str(code): code for code in Code}
+        code = known.get(named) if isinstance(named, str) else None
+        if code is None and number == INVALID_PARAMS:
+            code = Code.INVALID_ARGUMENTS
+        raise Failed(
+            code or Code.INTERNAL,
+            self._private.text(message) if isinstance(message, str) else f"The {self.name} plugin refused.",
+            data={"sent": code is None},
+        )
+
+    def _unanswered(self, method: str, stopped: bool) -> Failed:
+        if stopped:
+            return Failed(Code.CANCELLED, "Interrupted before anything was contacted.", data={"sent": False})
+        return self._lost(f"did not answer `{method}` in time")
+
+    def _lost(self, reason: str, *, sent: bool = True) -> Failed:
+        """Give up on the plugin: kill what is left of it and say what was seen, the first time and ever after."""
+        if self._death is None:
+            # The output of a program that ends is closed a moment before its exit status is known.
+            ended = reason == _ENDED and self._child.wait(ENDING_SECONDS)
+            status = self._child.end(0.0)
+            diagnostics = self._private.text(self._child.diagnostics()[-DIAGNOSTICS_SHOWN:]).strip()
+            facts: dict[str, Any] = {"diagnostics": diagnostics}
+            self._death = (_ending(status) if ended else reason, facts | ({"exit": status} if ended else {}))
+        how, facts = self._death
+        return Failed(Code.PLUGIN_DIED, f"The {self.name} plugin {how}.", data={"sent": sent, **facts})
+
+    def _receive(self, line: bytes | TooLong | None) -> None:
+        """Take one line, on the reading thread."""
+        if line is None:
+            self._inbox.put(_Gone(_ENDED))
+        elif isinstance(line, TooLong):
+            self._inbox.put(_Gone(f"wrote a line of {line.size} bytes, which passes the limit"))
+        else:
+            self._dispatch(decode(line))
+
+    def _dispatch(self, message: Request | Notification | Response | Malformed) -> None:
+        match message:
+            case Response():
+                self._inbox.put(message)
+            case Notification(method="secrets/learnt", params={"values": list(values)}) if _texts(values):
+                self._private.learn(self.name, values)
+                self._on_learnt(self, values)
+            case Notification(method="progress", params=params):
+                self._on_progress(_progress(params))
+            case Notification(method="secrets/learnt"):
+                self._inbox.put(_Gone("announced learnt secrets outside the protocol"))
+            case Request():
+                refusal = "This host answers no request of a plugin."
+                self._child.send(encode_error(message.id, METHOD_NOT_FOUND, refusal))
+            case Malformed():
+                self._inbox.put(_Gone(f"wrote a line that is no message ({message.message})"))
+
+
+_ENDED: Final = "closed its output"
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"ended with exit status {status}"
+    try:
+        return f"was ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was ended by signal {-status}"
+
+
+def _texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _progress(params: dict[str, Any]) -> Progress:
+    unit = params.get("unit")
+    done, total = integer(params.get("done")), integer(params.get("total"))
+    return Progress(done or 0, total, unit if isinstance(unit, str) else "")

@@ -1,0 +1,136 @@
+"""Kept runs, read back: which there are, what became of them, and the inventories that they hold."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from host.evidence import RUN_ID
+from protocol.failures import Code, Failed
+from protocol.values.document import JsonError, parse
+
+__all__ = ["Inventory", "Run", "earlier_state", "inventories", "list_runs", "read_document", "read_run"]
+
+#: Largest file of evidence that is read back, in bytes: a step result of 31 MiB, indented.
+READ_LIMIT: Final = 128 * 1024 * 1024
+#: Earlier runs that are looked at for a step to compare with; older ones are as good as forgotten.
+EARLIER_LIMIT: Final = 200
+
+
+class Run(NamedTuple):
+    """One kept run. ``record`` is its `run.json`; ``status`` is "interrupted" when the run was killed."""
+
+    folder: Path
+    record: dict[str, Any]
+    status: str
+
+    @property
+    def id(self) -> str:
+        return self.folder.name
+
+
+class Inventory(NamedTuple):
+    """The state of one inventory step that succeeded. ``name`` is the inventory's (`tools`)."""
+
+    step: str
+    alias: str
+    provider: str
+    name: str
+    state: Any
+
+
+def list_runs(root: Path) -> list[Path]:
+    """Return the folders of all runs under ``root``, the latest first; none when there is no such folder."""
+    try:
+        with os.scandir(root) as entries:
+            names = [entry.name for entry in entries if RUN_ID.fullmatch(entry.name) and entry.is_dir()]
+    except OSError:
+        return []
+    return [root / name for name in sorted(names, reverse=True)]
+
+
+def read_run(folder: Path) -> Run:
+    """Read one run. Raises Failed (``invalid_arguments``) when the folder holds no readable run."""
+    record = read_document(folder / "run.json", "assay-evidence/1")
+    status = record.get("status")
+    if status == "running" and not _locked(folder):
+        status = "interrupted"
+    return Run(folder, record, str(status))
+
+
+def inventories(run: Run) -> Iterator[Inventory]:
+    """Give every inventory that a run's steps read to its end, in the order of the steps."""
+    providers = run.record.get("providers")
+    for step in _steps(run):
+        with contextlib.suppress(Failed):
+            snapshot = read_document(run.folder / "steps" / step["folder"] / "snapshot.json", "assay-snapshot/1")
+            state = snapshot.get("state")
+            name = state.get("inventory") if isinstance(state, dict) else None
+            if snapshot.get("status") == "succeeded" and isinstance(name, str):
+                provider = providers.get(step["alias"]) if isinstance(providers, dict) else None
+                yield Inventory(step["id"], step["alias"], str(provider), name, state)
+
+
+def earlier_state(root: Path, file: str, step: str, inventory: str, before: str) -> tuple[str, Any] | None:
+    """Return run id and state of a flow's latest run, earlier than the run ``before``, in which a step succeeded."""
+    earlier = (folder for folder in list_runs(root) if folder.name < before)
+    for folder, _ in zip(earlier, range(EARLIER_LIMIT), strict=False):
+        with contextlib.suppress(Failed):
+            run = read_run(folder)
+            flow = run.record.get("flow")
+            if isinstance(flow, dict) and flow.get("file") == file:
+                for found in inventories(run._replace(record=_only(run.record, step))):
+                    if found.name == inventory:
+                        return run.id, found.state
+    return None
+
+
+def read_document(path: Path, form: str) -> dict[str, Any]:
+    """Read a JSON document of ours. Raises Failed (``invalid_arguments``) when it is missing or of another format."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(READ_LIMIT + 1)
+    except OSError as error:
+        reason = error.strerror or "the system refused"
+        raise Failed(Code.INVALID_ARGUMENTS, f"{path} cannot be read: {reason}.") from None
+    try:
+        value = parse(data).value
+    except JsonError as error:
+        raise Failed(Code.INVALID_ARGUMENTS, f"{path} is not strict JSON: {error.reason}.") from None
+    if not isinstance(value, dict) or value.get("format") != form:
+        raise Failed(Code.INVALID_ARGUMENTS, f"{path} is not a document of the format {form}.")
+    return value
+
+
+def _steps(run: Run) -> Iterator[dict[str, str]]:
+    steps = run.record.get("steps")
+    for step in steps if isinstance(steps, list) else []:
+        found = [step.get(key) for key in ("id", "alias", "folder")] if isinstance(step, dict) else []
+        texts = [text for text in found if isinstance(text, str)]
+        if len(texts) == 3 and "/" not in texts[2]:
+            yield dict(zip(("id", "alias", "folder"), texts, strict=True))
+
+
+def _only(record: dict[str, Any], step: str) -> dict[str, Any]:
+    steps = record.get("steps")
+    wanted = [entry for entry in steps if isinstance(entry, dict) and entry.get("id") == step] if steps else []
+    return record | {"steps": wanted}
+
+
+def _locked(folder: Path) -> bool:
+    """Tell whether a run is still going: its process holds a lock on the folder, and the system ends locks with it."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False

@@ -1,0 +1,93 @@
+"""What people see: text with everything that could act on a terminal or hide in it spelled out, on the right stream."""
+
+import os
+import sys
+from typing import Final, TextIO
+
+__all__ = ["Terminal", "block", "line"]
+
+#: Letters and marks without a shape of their own, which `str.isprintable` lets pass: fillers, joiners, variation
+#: selectors. They hide text from people that programs read.
+_SHAPELESS: Final = frozenset(
+    {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
+    | set(range(0x180B, 0x1810))
+    | set(range(0xFE00, 0xFE10))
+    | set(range(0xE0100, 0xE01F0))
+)
+_COLOURS: Final = {"succeeded": "32", "failed": "31", "unknown": "33", "skipped": "2", "error": "31", "heading": "1"}
+
+
+def line(text: str) -> str:
+    """Return a text as one line: every character that is not visible, line ends and tabs too, as an escape."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(character if _visible(character) else _escape(character) for character in text)
+
+
+def block(text: str) -> str:
+    """Return a text of several lines; only their ends and tabs stay as they are."""
+    return "\n".join("\t".join(line(part) for part in row.split("\t")) for row in text.split("\n"))
+
+
+def _visible(character: str) -> bool:
+    return character.isprintable() and ord(character) not in _SHAPELESS
+
+
+def _escape(character: str) -> str:
+    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character)
+    if known:
+        return known
+    number = ord(character)
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+class Terminal:
+    """Standard output for results and standard error for progress and problems, each written to by one method.
+
+    Callers escape what is not theirs with :func:`line` or :func:`block`. Colour only where the stream is a terminal and
+    NO_COLOR is unset. A reader that closes the stream early (`| head`) is no failure: the rest is dropped.
+    """
+
+    def __init__(self, out: TextIO | None = None, error: TextIO | None = None, *, quiet: bool = False) -> None:
+        self._out = out or sys.stdout
+        self._error = error or sys.stderr
+        self.quiet = quiet
+
+    def result(self, text: str) -> None:
+        """Write lines that the user asked for."""
+        self._write(self._out, text)
+
+    def progress(self, text: str) -> None:
+        """Write a line about what is going on; nothing when quiet."""
+        if not self.quiet:
+            self._write(self._error, text)
+
+    def problem(self, text: str) -> None:
+        """Write lines about what went wrong, quiet or not."""
+        self._write(self._error, text)
+
+    def paint(self, text: str, kind: str, *, error: bool = False) -> str:
+        """Colour an escaped text where the stream shows colours."""
+        stream = self._error if error else self._out
+        if kind not in _COLOURS or not coloured(stream):
+            return text
+        return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m"
+
+    def _write(self, stream: TextIO, text: str) -> None:
+        try:
+            stream.write(text + "\n")
+            stream.flush()
+        except UnicodeEncodeError:
+            encoding = stream.encoding or "ascii"
+            stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+            stream.flush()
+        except BrokenPipeError:
+            # What is still buffered would raise once more when the interpreter ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def coloured(stream: TextIO) -> bool:
+    """Tell whether a stream shows colours (https://no-color.org: any value of NO_COLOR but an empty one says no)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,263 @@
+"""Reads one alias's configuration into a binding, and names every value in it that must never be shown."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from plugin.configuration import (
+    FIELDS,
+    FILE_NAME_LIMIT,
+    PRIVATE_MINIMUM,
+    TOKEN_LIMIT,
+    URL_LIMIT,
+    Field,
+)
+from plugin.headers import HeaderError, read_headers
+from protocol.failures import Code, Failed
+from protocol.mcp.origins import OriginError, origin
+from protocol.values.document import JsonError, integer, parse
+
+__all__ = ["Binding", "authorization", "join", "private_values", "read_binding", "url_secrets"]
+
+#: A path with at least this many characters is private on its own, without the origin before it.
+PRIVATE_PATH_MINIMUM: Final = 16
+
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z]{1,24}\Z")
+_TOKEN: Final = re.compile(r"[!-~]+\Z")
+_SCHEME_AND_REST: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*[ \t]+(\S.*)\Z", re.DOTALL)
+_BEARER: Final = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)\Z")
+
+
+class Binding(NamedTuple):
+    """One alias's configuration, checked. ``headers`` have canonical names and hold no Authorization.
+
+    ``bearer_token`` comes from the field of that name or from an Authorization header; times are in milliseconds.
+    """
+
+    endpoint: str
+    bearer_token: str | None
+    headers: tuple[tuple[str, str], ...]
+    token_directory: str | None
+    ca_file: str | None
+    server_managed: bool
+    timeout_ms: int
+    max_response_bytes: int
+    max_pages: int
+    max_items: int
+    keep_text: bool
+
+    def __repr__(self) -> str:
+        return "<Binding>"
+
+
+def read_binding(alias: str, configuration: Any) -> Binding:
+    """Read the configuration of ``alias`` by the table of plugin.configuration.
+
+    Raises Failed (`invalid_binding`) that names alias and field, and never quotes a value.
+    """
+    if not isinstance(configuration, Mapping):
+        raise _invalid(alias, None, "is not an object")
+    for name in configuration:
+        if name not in FIELDS:
+            # A long name, or one with digits, may be a value that went astray.
+            shown = f" `{name}`" if _PLAIN_NAME.match(name) else ""
+            raise _invalid(alias, None, f"holds an unknown field{shown}; there are {', '.join(FIELDS)}")
+    for field in FIELDS.values():
+        if field.required and field.name not in configuration:
+            raise _invalid(alias, field.name, "is required")
+    values = {name: _read(alias, field, configuration) for name, field in FIELDS.items()}
+    headers = dict(values["headers"] or {})
+    token = values["bearerToken"]
+    if "Authorization" in headers:
+        if token is not None:
+            raise _invalid(alias, "bearerToken", "may not stand beside an Authorization header; keep one of the two")
+        token = _bearer(alias, headers.pop("Authorization"))
+    return Binding(
+        endpoint=values["endpoint"],
+        bearer_token=token,
+        headers=tuple(headers.items()),
+        token_directory=values["tokenDirectory"],
+        ca_file=values["caFile"],
+        server_managed=values["sessionCleanup"] == "server-managed",
+        timeout_ms=values["timeoutMs"],
+        max_response_bytes=values["maxResponseBytes"],
+        max_pages=values["maxPages"],
+        max_items=values["maxItems"],
+        keep_text=values["keepText"],
+    )
+
+
+def _invalid(alias: str, field: str | None, rule: str) -> Failed:
+    subject = f"`{field}` of the binding `{alias}`" if field else f"The binding `{alias}`"
+    return Failed(Code.INVALID_BINDING, f"{subject} {rule}.", where=f"{alias}.{field}" if field else alias)
+
+
+def _read(alias: str, field: Field, configuration: Mapping[str, Any]) -> Any:
+    if field.name not in configuration:
+        return field.range.default if field.range else field.schema.get("default")
+    try:
+        if field.range:
+            return _number(configuration[field.name], field)
+        return _READERS[field.name](configuration[field.name])
+    except _Rule as rule:
+        raise _invalid(alias, field.name, str(rule)) from None
+
+
+class _Rule(ValueError):
+    """What a value has to be; its text follows the name of the field."""
+
+
+def _number(value: Any, field: Field) -> int:
+    assert field.range is not None
+    if isinstance(value, str) and re.fullmatch(field.schema["pattern"], value, re.ASCII):
+        value = int(value)
+    number = integer(value)
+    if number is None or not field.range.least <= number <= field.range.most:
+        raise _Rule(f"must be an integer from {field.range.least} to {field.range.most}")
+    return number
+
+
+def _text(value: Any, most: int) -> str:
+    if not isinstance(value, str):
+        raise _Rule("must be a string")
+    if not PRIVATE_MINIMUM <= len(value) <= most:
+        raise _Rule(f"must have {PRIVATE_MINIMUM} to {most} characters: a shorter one would be redacted everywhere")
+    return value
+
+
+def _endpoint(value: Any) -> str:
+    url = _text(value, URL_LIMIT)
+    try:
+        origin(url)
+    except OriginError as error:
+        raise _Rule(f"is not usable: {error.reason}") from None
+    if "#" in url:
+        raise _Rule("must be a URL without a fragment")
+    parts = urlsplit(url)
+    if not (parts.path + parts.query).isascii():
+        raise _Rule("must be percent-encoded where its path or query is not ASCII")
+    return url
+
+
+def _token(value: Any) -> str:
+    token = _text(value, TOKEN_LIMIT)
+    if not _TOKEN.match(token):
+        raise _Rule("must hold printable ASCII characters without white space, and no scheme word")
+    return token
+
+
+def _headers(value: Any) -> dict[str, str]:
+    if isinstance(value, str):
+        value = _object_in(value)
+    try:
+        headers = read_headers(value)
+    except HeaderError as error:
+        raise _Rule(f"is not usable: {error.reason}") from None
+    if any(len(text) < PRIVATE_MINIMUM for text in headers.values()):
+        raise _Rule(
+            f"holds a value under {PRIVATE_MINIMUM} characters, which would be redacted everywhere;"
+            " if it is public, set it by `connect headers=`"
+        )
+    return headers
+
+
+def _object_in(text: str) -> Any:
+    try:
+        document = parse(text)
+    except JsonError as error:
+        raise _Rule(f"is a string that is not strict JSON: {error.reason}") from None
+    if document.repeated:
+        raise _Rule("repeats a name")
+    return document.value
+
+
+def _directory(value: Any) -> str:
+    path = _text(value, FILE_NAME_LIMIT).rstrip("/")
+    if not path.startswith("/") or "\0" in path or any(part in (".", "..") for part in path.split("/")):
+        raise _Rule("must be an absolute path of a directory, without `.` or `..` in it")
+    return path
+
+
+def _file(value: Any) -> str:
+    path = _text(value, FILE_NAME_LIMIT)
+    if not path.startswith("/") or "\0" in path:
+        raise _Rule("must be an absolute path")
+    return path
+
+
+def _cleanup(value: Any) -> str:
+    if not isinstance(value, str) or value not in FIELDS["sessionCleanup"].schema["enum"]:
+        raise _Rule("must be `delete` or `server-managed`")
+    return value
+
+
+def _switch(value: Any) -> bool:
+    if isinstance(value, str) and value in ("true", "false"):
+        return value == "true"
+    if not isinstance(value, bool):
+        raise _Rule("must be true or false")
+    return value
+
+
+_READERS: Final[dict[str, Callable[[Any], Any]]] = {
+    "endpoint": _endpoint,
+    "bearerToken": _token,
+    "headers": _headers,
+    "tokenDirectory": _directory,
+    "caFile": _file,
+    "sessionCleanup": _cleanup,
+    "keepText": _switch,
+}
+
+
+def _bearer(alias: str, value: str) -> str:
+    match = _BEARER.match(value)
+    if match is None or len(match[1]) < PRIVATE_MINIMUM:
+        raise _invalid(
+            alias,
+            "headers",
+            f"may set Authorization to `Bearer` and a token of {PRIVATE_MINIMUM} or more characters only",
+        )
+    return match[1]
+
+
+def authorization(token: str) -> tuple[str, str]:
+    """Return the header that carries a bearer token (RFC 6750, section 2.1)."""
+    return ("Authorization", f"Bearer {token}")
+
+
+def join(endpoint: str, path: str | None) -> str:
+    """Append ``path`` to the endpoint after exactly one slash; without a path the endpoint is used as it is written."""
+    return endpoint if path is None else f"{endpoint.rstrip('/')}/{path}"
+
+
+def private_values(binding: Binding) -> list[str]:
+    """List every value of a binding that must never be shown."""
+    values = url_secrets(binding.endpoint)
+    values += [text for text in (binding.bearer_token, binding.token_directory, binding.ca_file) if text]
+    for _, text in binding.headers:
+        values += _header_secrets(text)
+    return values
+
+
+def url_secrets(url: str) -> list[str]:
+    """List what is private in a URL.
+
+    The whole; its path with the query when there is a query or the path has 16 characters or more; and each value of
+    the query with 4 or more, as written and decoded.
+    """
+    parts = urlsplit(url)
+    values = [url]
+    if parts.query or len(parts.path) >= PRIVATE_PATH_MINIMUM:
+        values.append(f"{parts.path}?{parts.query}" if parts.query else parts.path)
+    for pair in parts.query.split("&"):
+        _, _, value = pair.partition("=")
+        values += [text for text in (value, unquote(value.replace("+", " "))) if len(text) >= PRIVATE_MINIMUM]
+    return list(dict.fromkeys(values))
+
+
+def _header_secrets(text: str) -> list[str]:
+    """A header's value, and what follows a scheme word in it: a server may echo `Token abcd` without its first word."""
+    match = _SCHEME_AND_REST.match(text)
+    return [match[1], text] if match and len(match[1]) >= PRIVATE_MINIMUM else [text]

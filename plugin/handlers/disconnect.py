@@ -1,0 +1,63 @@
+"""Carries out `disconnect`: ends the session with at most one DELETE, and remembers how that came out."""
+
+from plugin.alias import Alias, Ending
+from plugin.step import Step, Verdict
+from protocol.failures import Code
+from protocol.mcp.replies import Outcome
+from protocol.wire.steps import StepResult
+
+__all__ = ["disconnect"]
+
+_METHOD_NOT_ALLOWED = 405
+
+
+def disconnect(step: Step) -> StepResult:
+    """End the alias's session. A later `disconnect` sends nothing and reports the recorded outcome."""
+    alias = step.alias
+    if alias.ending is None:
+        step.stop_if_cancelled()
+        alias.ending = _end(step)
+    else:
+        step.facts["recorded"] = True
+    ending = alias.ending
+    step.facts["http"] = ending.http
+    verdict = Verdict(ending.status, ending.code, ending.message)  # type: ignore[arg-type]  # written below
+    return step.result(verdict, ending.state)
+
+
+def _end(step: Step) -> Ending:
+    connection = step.alias.connection
+    if connection is None:
+        return _succeeded("not-needed", "There is no session to end.", {})
+    connection.rearm()
+    outcome = connection.end()
+    http = step.http(outcome)
+    if outcome.kind == "result":
+        if outcome.value == {"delete": "none"}:
+            return _succeeded("not-needed", "The server issued no session, so there is none to end.", http)
+        return _succeeded("confirmed", "The server confirmed the end of the session.", http)
+    if outcome.kind == "refused":
+        return _refused(step.alias, outcome, http)
+    cleanup = "lost" if outcome.kind == "lost" else "unsent"
+    status = "unknown" if outcome.kind == "lost" else "failed"
+    text = f"The end of the session was not confirmed. {outcome.message}"
+    return Ending(status, Code.CLEANUP_UNCONFIRMED, text, _state(cleanup), http)
+
+
+def _refused(alias: Alias, outcome: Outcome, http: dict[str, object]) -> Ending:
+    status = outcome.http.get("status")
+    if status == _METHOD_NOT_ALLOWED and alias.binding.server_managed:
+        return _succeeded("server-managed", "The server ends sessions itself, as the binding says.", http)
+    hint = ""
+    if status == _METHOD_NOT_ALLOWED:
+        hint = ' If this server ends sessions itself, set `sessionCleanup: "server-managed"` in the binding.'
+    text = f"The server refused to end the session with HTTP {status}.{hint}"
+    return Ending("failed", Code.CLEANUP_UNCONFIRMED, text, _state("refused"), http)
+
+
+def _succeeded(cleanup: str, text: str, http: dict[str, object]) -> Ending:
+    return Ending("succeeded", None, text, _state(cleanup), http)
+
+
+def _state(cleanup: str) -> dict[str, str]:
+    return {"kind": "disconnected", "cleanup": cleanup}

@@ -1,0 +1,116 @@
+"""Everything behind the host wire: bindings, aliases, and the methods that a host can call."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from plugin.alias import Alias
+from plugin.binding import private_values, read_binding
+from plugin.checks.arguments import Checked, Surroundings, check_arguments, find_command
+from plugin.commands import resolve
+from plugin.comparison import compare_states
+from plugin.context import Context
+from plugin.identity import NAME, PROVIDER, VERSION
+from plugin.params import InvalidParams
+from plugin.results import bounded
+from plugin.step import Step, Verdict
+from protocol.failures import Code, Failed
+from protocol.mcp.origins import OriginError, origin
+from protocol.wire.messages import PROTOCOL
+
+if TYPE_CHECKING:  # imports the HTTP stack, which the first answer must not wait for
+    from protocol.mcp.connection import Connection
+
+__all__ = ["Inspector"]
+
+_SHOWN: Final = 64
+
+
+class Inspector:
+    """The state of one plugin process. Methods take params that ``plugin.params`` has read.
+
+    ``initialize``, ``check`` and ``learn`` may be called while another thread is in ``run``.
+    """
+
+    def __init__(self, notify: Callable[[str, dict[str, Any]], None]) -> None:
+        self.context = Context(notify)
+        self._aliases: dict[str, Alias] | None = None
+
+    @property
+    def initialized(self) -> bool:
+        """Whether ``initialize`` has succeeded."""
+        return self._aliases is not None
+
+    def initialize(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Take bindings and origins, once.
+
+        Raises InvalidParams for another protocol or a second call, Failed (`invalid_binding`) naming alias and field.
+        """
+        if self._aliases is not None:
+            raise InvalidParams("`initialize` was already answered; start another plugin for other bindings.")
+        if params["protocol"] != PROTOCOL:
+            raise InvalidParams(f"This plugin speaks version {PROTOCOL} of the host protocol.")
+        origins = frozenset(_origin(text) for text in params["origins"])
+        bindings = {alias: read_binding(alias, value) for alias, value in params["bindings"].items()}
+        for binding in bindings.values():
+            self.context.redactor.add(*private_values(binding))
+        self.context.origins = origins
+        self._aliases = {name: Alias(name, binding) for name, binding in bindings.items()}
+        return {"protocol": PROTOCOL, "plugin": {"name": NAME, "version": VERSION, "provider": PROVIDER}}
+
+    def learn(self, params: dict[str, Any]) -> None:
+        """Treat what the host has learnt as private."""
+        self.context.redactor.add(*params["values"])
+
+    def check(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the effect of a command whose arguments are admissible. Raises Failed. Contacts nothing."""
+        _, checked = self._checked(params, frozenset(params["open"]))
+        return {"effect": checked.command.effect}
+
+    def run(self, params: dict[str, Any], identity: str | int, cancelled: Callable[[], bool]) -> Any:
+        """Carry out a command and return its encoded step result. Raises Failed when ``check`` would."""
+        alias, checked = self._checked(params, frozenset())
+        step = Step(alias, checked, self.context, identity, cancelled)
+        try:
+            step.stop_if_cancelled()
+            alias.admit(checked.command, checked.values)
+            result = resolve(checked.command.handler)(step)
+        except Failed as failed:
+            result = step.result(Verdict("failed", failed.code, failed.failure.message))
+        return bounded(result, self.context.redactor)
+
+    def compare(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the diff of two states. Raises InvalidParams when they are not states of the inventory."""
+        return compare_states(params["inventory"], params["before"], params["after"], params["catalogs"])
+
+    def connection(self, alias: str) -> "Connection | None":
+        """Return the connection of an alias, if it has one: what a cancel interrupts."""
+        found = (self._aliases or {}).get(alias)
+        return found.connection if found else None
+
+    def live(self) -> "list[Connection]":
+        """List the connections whose session no step has ended."""
+        aliases = (self._aliases or {}).values()
+        return [alias.connection for alias in aliases if alias.connection is not None and alias.ending is None]
+
+    def _checked(self, params: dict[str, Any], still_open: frozenset[str]) -> tuple[Alias, Checked]:
+        if self._aliases is None:
+            raise InvalidParams("Send `initialize` first.")
+        alias = self._aliases.get(params["alias"])
+        if alias is None:
+            names = ", ".join(f"`{name}`" for name in self._aliases) or "none"
+            text = f"There is no binding for the alias `{params['alias'][:_SHOWN]}`; there are {names}."
+            raise Failed(Code.INVALID_ARGUMENTS, text)
+        surroundings = Surroundings(
+            holds=self.context.redactor.holds,
+            header_names=frozenset(name for name, _ in alias.binding.headers),
+            has_query="?" in alias.binding.endpoint,
+        )
+        command = find_command(params["command"])
+        return alias, check_arguments(command, params["arguments"], surroundings, still_open)
+
+
+def _origin(text: str) -> str:
+    try:
+        return origin(text)
+    except OriginError as error:
+        raise InvalidParams(f"`origins` holds a text that is no origin: {error.reason}.") from None

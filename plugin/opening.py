@@ -1,0 +1,98 @@
+"""Opens an alias's connection: reads what has to be read first, checks the origin, and initializes once."""
+
+from typing import Any
+
+from plugin.alias import Alias
+from plugin.binding import authorization, join
+from plugin.certificates import read_authorities
+from plugin.context import Context
+from plugin.identity import NAME, VERSION
+from plugin.step import Step
+from plugin.tokenfile import read_token
+from protocol.failures import Code, Failed
+from protocol.mcp.connection import Connection, Settings
+from protocol.mcp.http import HttpTransport
+from protocol.mcp.origins import is_admitted, origin
+from protocol.mcp.replies import Outcome
+
+__all__ = ["open_connection", "require_connection"]
+
+
+def require_connection(step: Step) -> Connection:
+    """Return the alias's open connection, which the alias's first inspection command opens.
+
+    Raises Failed with the code of what stood in the way; the step's facts then tell it.
+    """
+    if step.alias.state == "none":
+        outcome = open_connection(step)
+        if outcome.kind != "result":
+            raise Failed(outcome.code or Code.INTERNAL, f"The session could not be initialized. {outcome.message}")
+    connection = step.alias.connection
+    assert connection is not None
+    connection.rearm()
+    step.stop_if_cancelled()
+    return connection
+
+
+def open_connection(step: Step) -> Outcome:
+    """Initialize the alias's session and return the outcome; facts.session tells what was negotiated.
+
+    Raises Failed when nothing was sent; the alias then counts as refused.
+    """
+    alias, context = step.alias, step.context
+    try:
+        alias.connection = _prepare(alias, context)
+    except Failed:
+        alias.failed = True
+        raise
+    alias.connection.rearm()
+    step.stop_if_cancelled()
+    outcome = alias.connection.initialize()
+    step.facts["session"] = _session(step, alias.connection, outcome)
+    if outcome.kind in ("rpc-error", "refused") and outcome.value is not None:
+        step.facts["refusal"] = step.refusal(outcome.value)
+    return outcome
+
+
+def _prepare(alias: Alias, context: Context) -> Connection:
+    binding = alias.binding
+    url = join(binding.endpoint, alias.path)
+    if url != binding.endpoint:
+        context.learn(url)
+    if not is_admitted(url, context.origins):
+        text = f"The origin {origin(url)} is not admitted. Make it the target, or add `--allow-origin {origin(url)}`."
+        raise Failed(Code.ORIGIN_NOT_ADMITTED, text)
+    token = _token(alias, context)
+    headers = [*binding.headers, *alias.headers.items(), *([authorization(token)] if token else [])]
+    authorities = read_authorities(binding.ca_file) if binding.ca_file else None
+    settings = Settings(
+        endpoint=url,
+        headers=tuple(headers),
+        timeout=binding.timeout_ms / 1000,
+        max_response_bytes=binding.max_response_bytes,
+        name=NAME,
+        version=VERSION,
+    )
+    return Connection(HttpTransport(context.origins, authorities), settings, context.learn)
+
+
+def _token(alias: Alias, context: Context) -> str | None:
+    if alias.token_file is None:
+        return alias.binding.bearer_token
+    if alias.binding.token_directory is None:
+        text = "`tokenFile` is named, and the binding has no `tokenDirectory` to find it in."
+        raise Failed(Code.TOKEN_FILE_REFUSED, text, where="tokenFile")
+    token = read_token(alias.binding.token_directory, alias.token_file)
+    context.learn(token)
+    return token
+
+
+def _session(step: Step, connection: Connection, outcome: Outcome) -> dict[str, Any]:
+    facts: dict[str, Any] = {"http": step.http(outcome)}
+    if outcome.kind == "result":
+        facts |= {
+            "protocol": connection.revision,
+            "server": step.redact(connection.server),
+            "capabilities": step.redact(connection.capabilities),
+        }
+    return facts
