@@ -9,7 +9,8 @@ from oauth.steps import Fetch, Flow, Learn, NoReply, Reply
 from protocol.failures import Code, Failed
 from protocol.mcp.challenge import Challenge, parse_challenges
 from protocol.mcp.messages import request_body
-from protocol.mcp.revisions import LATEST
+from protocol.mcp.negotiation import initialize_params
+from protocol.mcp.session import session_id_fault
 
 __all__ = ["CHALLENGE", "FATAL", "Demand", "Probe", "ask", "demand"]
 
@@ -59,15 +60,7 @@ def ask(probe: Probe, record: list[Attempt]) -> Flow[Demand | None]:
     A session that the server opens instead is deleted, and that is recorded. Raises Failed when the endpoint cannot be
     reached at all.
     """
-    body = request_body(
-        1,
-        "initialize",
-        {
-            "protocolVersion": LATEST,
-            "capabilities": {},
-            "clientInfo": {"name": probe.name, "version": probe.version},
-        },
-    )
+    body = request_body(1, "initialize", initialize_params(probe.name, probe.version))
     headers = (
         *probe.headers,
         ("Content-Type", "application/json"),
@@ -79,10 +72,10 @@ def ask(probe: Probe, record: list[Attempt]) -> Flow[Demand | None]:
         return None
     found = demand(parse_challenges(value for name, value in reply.headers if name == "www-authenticate"))
     record.append(_judge(probe, reply, found))
-    session = reply.field("mcp-session-id")
-    if session and reply.status < 300:
-        yield Learn((session,))
-        yield from _delete(probe, session, record)
+    sessions = [value for name, value in reply.headers if name == "mcp-session-id"]
+    if sessions and reply.status < 300:
+        yield Learn(tuple(sessions))
+        yield from _delete(probe, sessions, record)
     return found if reply.status == 401 else None
 
 
@@ -108,8 +101,11 @@ def _judge(probe: Probe, reply: Reply, found: Demand | None) -> Attempt:
     return Attempt(CHALLENGE, probe.endpoint, 401, reason, True)
 
 
-def _delete(probe: Probe, session: str, record: list[Attempt]) -> Flow[None]:
-    headers = (*probe.headers, ("Mcp-Session-Id", session))
+def _delete(probe: Probe, sessions: list[str], record: list[Attempt]) -> Flow[None]:
+    if session_id_fault(sessions) is not None:
+        record.append(Attempt(SESSION, probe.endpoint, None, "left alone: its id cannot be sent back", False))
+        return
+    headers = (*probe.headers, ("Mcp-Session-Id", sessions[0]))
     reply: Reply | NoReply = yield Fetch(SESSION, "DELETE", probe.endpoint, headers, head_only=True)
     if isinstance(reply, NoReply):
         attempt = Attempt(SESSION, probe.endpoint, None, f"its DELETE had no reply: {reply.message}", False)

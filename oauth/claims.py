@@ -37,11 +37,12 @@ def read_claims(token: str) -> Claims | None:
     if header is None or payload is None or not isinstance(header.get("alg"), str):
         return None
     audience, issuer = payload.get("aud"), payload.get("iss")
-    listed = audience if isinstance(audience, list) else [audience]
-    if not all(isinstance(entry, str) for entry in listed):
-        listed = []
+    entries = audience if isinstance(audience, list) else [audience]
+    audiences = tuple(entry for entry in entries if isinstance(entry, str))
     return Claims(
-        tuple(listed[:AUDIENCES_LIMIT]), issuer if isinstance(issuer, str) else None, integer(payload.get("exp"))
+        audiences[:AUDIENCES_LIMIT] if len(audiences) == len(entries) else (),
+        issuer if isinstance(issuer, str) else None,
+        integer(payload.get("exp")),
     )
 
 

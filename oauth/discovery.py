@@ -4,6 +4,7 @@ from collections.abc import Callable, Container, Generator
 from typing import Any, Final, NamedTuple, TypeVar
 
 from oauth.challenge import FATAL, Demand
+from oauth.issuers import select, unlisted
 from oauth.metadata import (
     MetadataError,
     ResourceMetadata,
@@ -15,17 +16,15 @@ from oauth.metadata import (
 from oauth.record import Attempt, failed, quoted
 from oauth.settings import ENDPOINT, LISTED, Settings
 from oauth.steps import Fetch, Flow, NoReply, Reply
-from oauth.support import lack
+from oauth.support import Lack, lack
 from oauth.urls import (
-    base,
     covers,
     endpoint_fault,
-    issuer_fault,
     resource_metadata_urls,
     server_metadata_urls,
 )
 from protocol.failures import Code, Failed
-from protocol.mcp.origins import is_admitted, origin
+from protocol.mcp.origins import origin
 
 __all__ = ["DEFAULTS", "RESOURCE", "SERVER", "Found", "Target", "discover"]
 
@@ -39,8 +38,6 @@ _ACCEPT: Final = (("Accept", "application/json"),)
 _COMPAT_HEADERS: Final = (*_ACCEPT, ("MCP-Protocol-Version", "2025-03-26"))
 #: Codes after which an origin is not asked for a further document: each would cost a whole deadline.
 _DEAD: Final = frozenset((Code.UNREACHABLE, Code.TLS_FAILED, Code.TIMEOUT))
-#: Listed issuers that a message names.
-_NAMED: Final = 5
 
 
 _Read = TypeVar("_Read", ResourceMetadata, ServerMetadata)
@@ -92,7 +89,7 @@ def discover(target: Target, demand: Demand | None, record: list[Attempt]) -> Fl
     """
     dead: set[str] = set()
     if target.settings.compat:
-        issuers = _unlisted_issuers(target)
+        issuers = unlisted(target.settings, target.endpoint)
         resource = None
     else:
         resource = yield from _resource(target, demand, record, dead)
@@ -128,52 +125,10 @@ def _resource(target: Target, demand: Demand | None, record: list[Attempt], dead
 
 
 def _issuer(target: Target, metadata: ResourceMetadata) -> str:
-    """Return the listed issuer that the settings mean, as it is listed. Raises _Refused."""
-    wanted, listed = target.settings.issuer, metadata.authorization_servers
-    loopback = target.settings.loopback_http
-    if wanted == LISTED:
-        usable = [issuer for issuer in listed if issuer_fault(issuer, loopback_http=loopback) is None]
-        admitted = [issuer for issuer in usable if is_admitted(issuer, target.admitted)]
-        if admitted:
-            return admitted[0]
-        if not usable:
-            reason = f"`authorization_servers` lists no usable issuer, but {_names(listed)}"
-            raise _Refused(Code.OAUTH_DISCOVERY_FAILED, reason)
-        reason = f"no listed issuer is at an admitted origin ({_names(usable)})"
-        raise _Refused(Code.ORIGIN_NOT_ADMITTED, reason, f"Add `--allow-origin {origin(usable[0])}` if it is meant.")
-    meant = [
-        issuer for issuer in listed if issuer == wanted or (wanted == ENDPOINT and _is_own(issuer, target.endpoint))
-    ]
-    if meant:
-        return meant[0]
-    name = "the server's own origin" if wanted == ENDPOINT else quoted(wanted)
-    reason = f"`authorization_servers` does not list {name}, but {_names(listed)}"
-    raise _Refused(Code.OAUTH_ISSUER_MISMATCH, reason, _near(wanted, listed))
-
-
-def _is_own(issuer: str, endpoint: str) -> bool:
-    if issuer_fault(issuer, loopback_http=True) is not None:
-        return False
-    return origin(issuer) == origin(endpoint) and issuer in (base(issuer), base(issuer) + "/")
-
-
-def _unlisted_issuers(target: Target) -> tuple[str, ...]:
-    """Return how the issuer may be spelled where no resource metadata says it (revision 2025-03-26)."""
-    if target.settings.issuer in (ENDPOINT, LISTED):
-        return (base(target.endpoint), base(target.endpoint) + "/")
-    return (target.settings.issuer,)
-
-
-def _names(issuers: tuple[str, ...] | list[str]) -> str:
-    more = f" and {len(issuers) - _NAMED} more" if len(issuers) > _NAMED else ""
-    return ", ".join(quoted(issuer) for issuer in issuers[:_NAMED]) + more
-
-
-def _near(wanted: str, listed: tuple[str, ...]) -> str:
-    near = next((issuer for issuer in listed if issuer.rstrip("/").lower() == wanted.rstrip("/").lower()), None)
-    if near is None:
-        return "Bind the `issuer` that is meant."
-    return f"Issuers are compared character by character: bind {quoted(near)} if it is meant."
+    chosen = select(target.settings, target.endpoint, target.admitted, metadata.authorization_servers)
+    if isinstance(chosen, Lack):
+        raise _Refused(*chosen)
+    return chosen
 
 
 # --- the authorization server -----------------------------------------------------------------------------------

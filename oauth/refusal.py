@@ -10,7 +10,7 @@ from oauth.steps import Reply
 
 __all__ = ["ERRORS", "describe", "refusal"]
 
-#: Registered error codes (IANA, OAuth Extensions Error Registry; RFC 6749, 6750, 7591, 8707, 9449; OpenID Connect Core).
+#: Registered error codes (RFC 6749, 6750, 7591, 8707, 9449; OpenID Connect Core 1.0).
 #: Another text in their place is a description at best, and may be anything.
 ERRORS: Final = frozenset(
     (

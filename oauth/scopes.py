@@ -20,10 +20,8 @@ def choose(settings: Settings, demand: Demand | None, found: Found, previous: tu
     ``offline_access`` is asked for with `refresh` only, and only where the issuer lists it.
     """
     demanded = demand.scopes or () if demand is not None else ()
-    if previous:
-        wanted = (*previous, *demanded)
-    else:
-        wanted = settings.scopes or demanded or found.resource_scopes or ()
+    first = settings.scopes or demanded or found.resource_scopes or ()
+    wanted = (*previous, *demanded) if previous else first
     online = tuple(dict.fromkeys(scope for scope in wanted if scope != OFFLINE_ACCESS))
     offline = settings.refresh and OFFLINE_ACCESS in (found.server.scopes or ())
     return (*online, OFFLINE_ACCESS) if offline else online

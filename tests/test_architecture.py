@@ -80,6 +80,8 @@ RIM: dict[str, str] = {
     "protocol/mcp/resolving.py": "host names: the system's resolver, on a thread",
     "protocol/mcp/trust.py": "the TLS context: the system's trust",
     "host/files.py": "opens flows, settings and bindings, and looks for assay.toml",
+    "oauth/loopback.py": "the callback's listener: a socket, a thread, the clock",
+    "oauth/perform.py": "one sign-in under way: a lock between the threads that run and cancel it",
     "plugin/__main__.py": "the process: its stdin, stdout and exit",
     "plugin/certificates.py": "the file of certificate authorities that a binding names",
     "plugin/loop.py": "the process: its descriptors, threads and signals, and its end",
