@@ -104,8 +104,8 @@ def _check_issuer(issuer: str | None, expected: Callback) -> None:
 def _denied(error: str, description: str | None, private: tuple[str, ...]) -> Failed:
     said = describe(error, description, private)
     if error == "access_denied":
-        return Failed(Code.OAUTH_CONSENT_DENIED, f"Consent was denied: the callback has the {said}.")
-    return Failed(Code.OAUTH_CONSENT_DENIED, f"The authorization server gave no consent: the callback has the {said}.")
+        return Failed(Code.OAUTH_CONSENT_DENIED, f"Consent was denied: the callback has {said}.")
+    return Failed(Code.OAUTH_CONSENT_DENIED, f"The authorization server gave no consent: the callback has {said}.")
 
 
 def _invalid(reason: str) -> Failed:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from oauth.record import Attempt, failed
+from oauth.record import Attempt, failed, unanswered
 from oauth.steps import Fetch, Flow, Learn, NoReply, Reply
 from protocol.failures import Code, Failed
 from protocol.mcp.challenge import Challenge, parse_challenges
@@ -80,7 +80,7 @@ def ask(probe: Probe, record: list[Attempt]) -> Flow[Demand | None]:
 
 
 def _unanswered(probe: Probe, reply: NoReply, record: list[Attempt]) -> None:
-    attempt = Attempt(CHALLENGE, probe.endpoint, None, f"no reply to `initialize`: {reply.message}", False)
+    attempt = Attempt(CHALLENGE, probe.endpoint, None, unanswered(reply), False)
     record.append(attempt)
     if reply.code in FATAL or reply.code in (Code.UNREACHABLE, Code.TLS_FAILED):
         raise Failed(reply.code, reply.message)
@@ -108,7 +108,7 @@ def _delete(probe: Probe, sessions: list[str], record: list[Attempt]) -> Flow[No
     headers = (*probe.headers, ("Mcp-Session-Id", sessions[0]))
     reply: Reply | NoReply = yield Fetch(SESSION, "DELETE", probe.endpoint, headers, head_only=True)
     if isinstance(reply, NoReply):
-        attempt = Attempt(SESSION, probe.endpoint, None, f"its DELETE had no reply: {reply.message}", False)
+        attempt = Attempt(SESSION, probe.endpoint, None, f"its DELETE had {unanswered(reply)}", False)
         record.append(attempt)
         if reply.code in FATAL:
             raise failed(reply.code, attempt)

@@ -13,7 +13,7 @@ from oauth.metadata import (
     read_resource,
     read_server,
 )
-from oauth.record import Attempt, failed, quoted
+from oauth.record import Attempt, failed, quoted, unanswered
 from oauth.settings import ENDPOINT, LISTED, Settings
 from oauth.steps import Fetch, Flow, NoReply, Reply
 from oauth.support import Lack, lack
@@ -206,10 +206,9 @@ def _ask(question: _Question, target: Target, record: list[Attempt], dead: set[s
     for url in question.urls:
         attempt = Attempt(question.document, url, None, "", False)
         fault = endpoint_fault(url, loopback_http=target.settings.loopback_http)
-        if fault is None and origin(url) in dead:
-            fault = "is not asked for: its origin gave no reply before"
-        if fault is not None:
-            record.append(attempt._replace(reason=f"the URL {fault}"))
+        if fault is not None or origin(url) in dead:
+            reason = f"the URL {fault}" if fault is not None else "not asked for: its origin gave no reply before"
+            record.append(attempt._replace(reason=reason))
             continue
         reply: Reply | NoReply = yield Fetch(question.document, "GET", url, question.headers)
         if isinstance(reply, NoReply):
@@ -230,7 +229,7 @@ def _ask(question: _Question, target: Target, record: list[Attempt], dead: set[s
 
 
 def _unanswered(attempt: Attempt, reply: NoReply, record: list[Attempt], dead: set[str]) -> None:
-    record.append(attempt._replace(reason=f"no usable reply: {reply.message}"))
+    record.append(attempt._replace(reason=unanswered(reply)))
     if reply.code in FATAL:
         raise Failed(reply.code, reply.message)
     if reply.code in _DEAD:

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from oauth.steps import NoReply
 from protocol.failures import Code, Failed
 
-__all__ = ["Attempt", "as_facts", "as_text", "failed", "quoted"]
+__all__ = ["Attempt", "as_facts", "as_text", "failed", "quoted", "unanswered"]
 
 #: Characters of a foreign text that a reason quotes. A reader recognises a URL by then, and a page of HTML is no use.
 QUOTE_LIMIT: Final = 200
@@ -45,6 +46,11 @@ def quoted(text: str) -> str:
     """Quote a foreign text: in backticks, cut at the limit, with everything but printable ASCII replaced."""
     shown = _UNQUOTABLE.sub("?", text).replace("`", "'")
     return f"`{shown}`" if len(shown) <= QUOTE_LIMIT else f"`{shown[:QUOTE_LIMIT]}` (cut)"
+
+
+def unanswered(reply: NoReply) -> str:
+    """Return the reason of a request that no usable reply came to."""
+    return f"no usable reply: {reply.message.rstrip('.')}"
 
 
 def failed(code: Code, attempt: Attempt, advice: str = "", *, unknown: bool = False) -> Failed:

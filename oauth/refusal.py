@@ -57,9 +57,9 @@ def describe(error: Any, description: Any, private: Iterable[str]) -> str:
     characters in a row with one of the ``private`` values, as it came or percent-decoded.
     """
     if not isinstance(error, str) or not error:
-        return "the error has no code"
+        return "an error without a code"
     secrets = tuple(private)
-    said = f"error `{error}`" if error in ERRORS else f"the unregistered error {_public(error, secrets)}"
+    said = f"the error `{error}`" if error in ERRORS else f"the unregistered error {_public(error, secrets)}"
     if isinstance(description, str) and description:
         said += f", described as {_public(description, secrets)}"
     return said

@@ -6,7 +6,7 @@ from oauth.authentication import BASIC, METHODS, NONE, POST, Client, usable
 from oauth.challenge import FATAL
 from oauth.discovery import Found, Target
 from oauth.metadata import MetadataError, read_object
-from oauth.record import Attempt, failed, quoted
+from oauth.record import Attempt, failed, quoted, unanswered
 from oauth.refusal import refusal
 from oauth.steps import Fetch, Flow, Learn, NoReply, Reply
 from oauth.support import endpoint_lack
@@ -64,7 +64,7 @@ def _register(target: Target, found: Found, applicant: Applicant, record: list[A
     body = encode(_metadata(target, found, applicant))
     reply: Reply | NoReply = yield Fetch(REGISTRATION, "POST", url, headers, body)
     if isinstance(reply, NoReply):
-        record.append(Attempt(REGISTRATION, url, None, f"no usable reply: {reply.message}", False))
+        record.append(Attempt(REGISTRATION, url, None, unanswered(reply), False))
         if reply.code in FATAL and not reply.sent:
             raise Failed(reply.code, reply.message)
         code = reply.code if reply.code in FATAL else Code.OAUTH_REGISTRATION_FAILED

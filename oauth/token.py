@@ -9,7 +9,7 @@ from oauth.claims import Claims, read_claims
 from oauth.discovery import Found
 from oauth.metadata import MetadataError, read_object
 from oauth.pkce import Proof
-from oauth.record import Attempt, failed, quoted
+from oauth.record import Attempt, failed, quoted, unanswered
 from oauth.refusal import refusal
 from oauth.steps import Fetch, Flow, Learn, NoReply, Reply
 from protocol.failures import Code
@@ -18,7 +18,7 @@ from protocol.values.document import integer
 __all__ = ["TOKEN", "Grant", "by_secret", "exchange", "refresh", "refresh_due"]
 
 #: The document of the record.
-TOKEN: Final = "token"  # noqa: S105 - a document's name
+TOKEN: Final = "token request"
 #: Longest token, in characters: what common servers accept in a header.
 TOKEN_LIMIT: Final = 16_384
 #: How long before its expiry a token is refreshed, in seconds; never more than a tenth of its life.
@@ -140,7 +140,7 @@ def _ask(request: _Request, record: list[Attempt]) -> Flow[Grant]:
     sent = (("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"), *headers)
     reply: Reply | NoReply = yield Fetch(TOKEN, "POST", url, sent, body.encode("ascii"))
     if isinstance(reply, NoReply):
-        record.append(Attempt(TOKEN, url, None, f"no usable reply: {reply.message}", False))
+        record.append(Attempt(TOKEN, url, None, unanswered(reply), False))
         code = reply.code if reply.code in FATAL else Code.OAUTH_EXCHANGE_FAILED
         raise failed(code, record[-1], request.advice, unknown=reply.sent)
     attempt = Attempt(TOKEN, url, reply.status, "", False)

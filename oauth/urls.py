@@ -59,7 +59,10 @@ def metadata_document_fault(url: str) -> str | None:
 
     It has to be https with a path of its own, without dot segments, query and fragment.
     """
-    fault = issuer_fault(url, loopback_http=False)
+    # No issuer could fetch it from this machine, so http is refused on loopback, too.
+    fault = issuer_fault(url, loopback_http=True)
+    if fault is None and not url.lower().startswith("https:"):
+        fault = "must be an https URL"
     if fault is not None:
         return fault
     segments = urlsplit(url).path.split("/")
