@@ -27,9 +27,9 @@ class Baseline(NamedTuple):
     flow: str
     entries: tuple[Inventory, ...]
 
-    def state(self, step: str, inventory: str) -> Any:
-        """Return the state that a step is compared with, or None when the baseline has no such step."""
-        return next((entry.state for entry in self.entries if (entry.step, entry.name) == (step, inventory)), None)
+    def find(self, step: str, inventory: str) -> Inventory | None:
+        """Return what a step is compared with, or None when the baseline has no such step."""
+        return next((entry for entry in self.entries if (entry.step, entry.name) == (step, inventory)), None)
 
 
 def default_baseline(flow: Path) -> Path:

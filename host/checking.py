@@ -223,11 +223,8 @@ class _Checker:
 
     def reporter(self, raw: RawArgument) -> Callable[[Misread], None]:
         def report(wrong: Misread) -> None:
-            start, last = (
-                raw.value.offset(wrong.index),
-                raw.value.offset(max(wrong.index, wrong.index + wrong.width - 1)),
-            )
-            self.report(start, last + 1, wrong.message, wrong.help)
+            start, end = raw.value.offset(wrong.index), raw.value.offset(wrong.index + wrong.width)
+            self.report(start, end, wrong.message, wrong.help)
 
         return report
 

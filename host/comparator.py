@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from host.baseline import Baseline
-from host.comparison import artifact_name, changes, counts, failing, summary
+from host.comparison import artifact_name, changes, counts, failing, summary, tell
 from host.flow import Step
 from host.provider import Provider
-from host.runs import earlier_state
+from host.runs import Inventory, find_earlier
 from protocol.failures import Code, Failed, Failure
 
 __all__ = ["Comparator", "Compared", "diff_document"]
@@ -19,13 +19,14 @@ class Compared(NamedTuple):
     """The outcome of one comparison.
 
     ``facts`` joins the step's facts; ``artifact`` and ``document`` are the diff's name and text, when there is one;
-    ``failure`` is why the step fails by it.
+    ``failure`` is why the step fails by it; ``told`` has a line for each change.
     """
 
     facts: dict[str, Any]
     artifact: str | None = None
     document: dict[str, Any] | None = None
     failure: Failure | None = None
+    told: tuple[str, ...] = ()
 
 
 class Comparator:
@@ -45,15 +46,18 @@ class Comparator:
         self._file = file
         self._run = run
 
-    def compare(self, provider: Provider, step: Step, state: Any) -> Compared | None:
-        """Compare the state of a succeeded inventory step; None when there is nothing to compare with."""
+    def compare(self, provider: Provider, step: Step, state: Any, catalog: Any = None) -> Compared | None:
+        """Compare the state of a succeeded inventory step; None when there is nothing to compare with.
+
+        ``catalog`` is the artifact `catalog.json` of a step that keeps texts: with it on both sides texts are shown.
+        """
         inventory = state["inventory"]
         found = self._before(step, inventory)
         if found is None:
             return self._uncovered(step)
         origin, before = found
         try:
-            diff = provider.compare(inventory, before, state)
+            diff = provider.compare(inventory, before.state, state, _catalogs(before.catalog, catalog))
         except Failed as failed:
             told = f"The comparison with {_named(origin)} could not be made: {failed}"
             failure = Failure(failed.code, told, None, failed.failure.data)
@@ -61,11 +65,11 @@ class Comparator:
             return Compared({**origin, "code": str(failed.code)}, failure=failure if needed else None)
         return self._judge(inventory, origin, diff)
 
-    def _before(self, step: Step, inventory: str) -> tuple[dict[str, Any], Any] | None:
+    def _before(self, step: Step, inventory: str) -> tuple[dict[str, Any], Inventory] | None:
         if self._baseline is not None:
-            state = self._baseline.state(step.id, inventory)
-            return None if state is None else ({"baseline": self._baseline.path.name}, state)
-        earlier = earlier_state(self._root, self._file, step.id, inventory, self._run)
+            kept = self._baseline.find(step.id, inventory)
+            return None if kept is None else ({"baseline": self._baseline.path.name}, kept)
+        earlier = find_earlier(self._root, self._file, step.id, inventory, self._run)
         return None if earlier is None else ({"run": earlier[0]}, earlier[1])
 
     def _uncovered(self, step: Step) -> Compared | None:
@@ -83,20 +87,25 @@ class Comparator:
         artifact = artifact_name(inventory)
         facts = {**origin, "changes": counts(found), "artifact": artifact}
         document = diff_document(origin, {"run": self._run}, diff)
+        told = tuple(tell(change, inventory) for change in found)
         wrong = failing(found, self._fail_on) if self._baseline is not None else ()
         if not wrong:
-            return Compared(facts, artifact, document)
-        noun = "change counts" if len(wrong) == 1 else "changes count"
-        told = (
-            f"{len(wrong)} {noun} against the baseline: {summary(wrong, inventory)}. If this is right, take it in with"
-            " `--update-baseline`."
+            return Compared(facts, artifact, document, told=told)
+        noun = "change counts as a failure" if len(wrong) == 1 else "changes count as failures"
+        reason = (
+            f"{len(wrong)} {noun} against the baseline {origin['baseline']}: {summary(wrong, inventory)}. If this is"
+            " right, take it in with `--update-baseline`."
         )
-        return Compared(facts, artifact, document, Failure(Code.EXPECTATION_FAILED, told))
+        return Compared(facts, artifact, document, Failure(Code.EXPECTATION_FAILED, reason), told)
 
 
 def diff_document(before: dict[str, Any], after: dict[str, Any], diff: dict[str, Any]) -> dict[str, Any]:
     """Return the document of one diff (docs/diff.schema.json): whose states were compared, and the plugin's diff."""
-    return {"format": FORMAT, "before": before, "after": after} | diff
+    return {**diff, "format": FORMAT, "before": before, "after": after}
+
+
+def _catalogs(before: Any, after: Any) -> dict[str, Any] | None:
+    return None if before is None or after is None else {"before": before, "after": after}
 
 
 def _named(origin: dict[str, Any]) -> str:

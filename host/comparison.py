@@ -17,6 +17,7 @@ __all__ = [
     "failing",
     "pair",
     "summary",
+    "tell",
 ]
 
 #: Classes of change, the gravest first.
@@ -34,12 +35,13 @@ _TOLD: Final = 5
 
 
 class Change(NamedTuple):
-    """One classed change. ``kind`` is added, removed or changed; ``field`` says what of the entry, where known."""
+    """One classed change. ``kind`` is added, removed or changed; ``field`` and ``detail`` say what of the entry."""
 
     kind: str
     name: str
     class_: str
     field: str | None
+    detail: str | None
 
 
 class Pair(NamedTuple):
@@ -78,10 +80,18 @@ def failing(found: Sequence[Change], fail_on: Collection[str]) -> tuple[Change, 
 
 def summary(found: Sequence[Change], inventory: str) -> str:
     """Tell changes in one line: the first few by name, and how many there are besides."""
-    noun = _SINGULAR.get(inventory, inventory).replace("_", " ")
-    told = [f"{noun} `{change.name}` {_deed(change)} ({change.class_})" for change in found[:_TOLD]]
+    told = [tell(change, inventory) for change in found[:_TOLD]]
     more = len(found) - len(told)
     return "; ".join(told) + (f"; and {more} more" if more else "")
+
+
+def tell(change: Change, inventory: str) -> str:
+    """Tell one change in a few words, its class first."""
+    noun = _SINGULAR.get(inventory, inventory).replace("_", " ")
+    if change.kind != "changed":
+        return f"{change.class_}: {noun} `{change.name}` was {change.kind}"
+    detail = f": {change.detail}" if change.detail else ""
+    return f"{change.class_}: {noun} `{change.name}` changed its {change.field or 'record'}{detail}"
 
 
 def pair(before: Sequence[Inventory], after: Sequence[Inventory], *, by_step: bool) -> tuple[Pair, ...]:
@@ -106,10 +116,6 @@ def _places(entries: Sequence[Inventory]) -> Iterator[tuple[tuple[str, int], Inv
         seen[entry.name] += 1
 
 
-def _deed(change: Change) -> str:
-    return f"changed its {change.field}" if change.kind == "changed" and change.field else f"was {change.kind}"
-
-
 def _classed(kind: str, name: str, value: Any) -> Iterator[Change]:
     if isinstance(value, list):
         for element in value:
@@ -118,7 +124,14 @@ def _classed(kind: str, name: str, value: Any) -> Iterator[Change]:
         class_ = value.get("class")
         if isinstance(class_, str):
             field = value.get("field")
-            yield Change(kind, name, class_, field if isinstance(field, str) else None)
+            detail = value.get("detail")
+            yield Change(
+                kind,
+                name,
+                class_,
+                field if isinstance(field, str) else None,
+                detail if isinstance(detail, str) else None,
+            )
         for member in value.values():
             yield from _classed(kind, name, member)
 

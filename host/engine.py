@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple, Protocol
 from host.comparator import Comparator, Compared
 from host.evidence import Evidence
 from host.flow import Flow, Section, Step
-from host.outcome import FlowOutcome, StepOutcome, conclude
+from host.outcome import Conclusion, FlowOutcome, StepOutcome, conclude
 from host.recorder import Recorder, StepRun, withhold
-from host.runs import Inventory
+from host.runs import CATALOG, Inventory
 from host.session import Session
 from host.skipping import Course
 from protocol.failures import Code, Failed, Failure
@@ -58,13 +58,15 @@ def run_flow(
     Raises Failed (``internal``) when evidence can no longer be written; the session is the caller's to end.
     """
     engine = _Engine(flow, session, recorder, comparator, listener, Course(fail_fast=fail_fast))
-    recorder.begin()
-    for section in flow.sections:
-        if section.steps:
+    try:
+        recorder.begin()
+        for section in flow.sections:
             listener.section(section)
-        for step in section.steps:
-            engine.step(section, step)
-    return engine.finish(evidence, codes)
+            for step in section.steps:
+                engine.step(section, step)
+        return engine.finish(evidence, codes)
+    except Failed as failed:
+        return engine.abandon(evidence, failed.failure)
 
 
 class _Engine:
@@ -98,7 +100,7 @@ class _Engine:
         outcome = self._skipped(step, reason) if reason else self._run(step, always)
         self._course.record(section, step, outcome)
         self._listener.step_ended(step, outcome)
-        self._outcomes.append(outcome._replace(display=None))
+        self._outcomes.append(outcome._replace(display=None, changes=()))
 
     def finish(self, evidence: Evidence, codes: Mapping[str, int] | None) -> Ran:
         """Scan and close the evidence, and add up."""
@@ -109,6 +111,15 @@ class _Engine:
         interrupted = self._session.interrupted()
         conclusion = conclude(outcomes, interrupted=interrupted, failure=self._failure, codes=codes)
         self._recorder.end(outcomes, conclusion, time.time())
+        return self._ran(evidence, outcomes, conclusion)
+
+    def abandon(self, evidence: Evidence, failure: Failure) -> Ran:
+        """Add up a flow whose evidence can no longer be written; what is kept stays as it is."""
+        evidence.close()
+        outcomes = tuple(self._outcomes)
+        return self._ran(evidence, outcomes, conclude(outcomes, failure=failure))
+
+    def _ran(self, evidence: Evidence, outcomes: tuple[StepOutcome, ...], conclusion: Conclusion) -> Ran:
         outcome = FlowOutcome(
             flow=self._flow.name,
             file=self._flow.file,
@@ -118,7 +129,6 @@ class _Engine:
             code=conclusion.code,
             message=conclusion.message,
             steps=outcomes,
-            text=self._flow.text,
             exit=conclusion.exit,
         )
         return Ran(outcome, tuple(self._inventories))
@@ -187,7 +197,8 @@ class _Engine:
         if result.status != "succeeded" or not isinstance(state, dict) or not isinstance(state.get("inventory"), str):
             return None
         self._inventories.append(Inventory(step.id, step.alias, step.provider, state["inventory"], state))
-        return self._comparator.compare(self._session.provider(step.provider), step, state)
+        catalog = next((artifact.json for artifact in result.artifacts if artifact.name == CATALOG), None)
+        return self._comparator.compare(self._session.provider(step.provider), step, state, catalog)
 
     def _skipped(self, step: Step, reason: str) -> StepOutcome:
         return StepOutcome(
@@ -211,6 +222,7 @@ def _outcome(step: Step, result: StepResult, compared: Compared | None, millisec
         result.state,
         facts,
         milliseconds,
+        compared.told if compared else (),
         result.display,
     )
 

@@ -13,12 +13,14 @@ from typing import Final, NamedTuple
 
 from protocol.failures import Code, Failed
 
-__all__ = ["PLUGIN_VARIABLE", "Executable", "describe", "find", "without"]
+__all__ = ["PLUGIN_VARIABLE", "PROVIDERS", "Executable", "describe", "find", "without"]
 
 #: Names the executable of the MCP provider, as `--plugin` does.
 PLUGIN_VARIABLE: Final = "ASSAY_PLUGIN"
 #: Provider -> the import package that is run when no executable is named.
 _MODULES: Final = {"MCP": "plugin"}
+#: Providers that have an executable in this version.
+PROVIDERS: Final = tuple(_MODULES)
 #: Seconds that `--describe` may take; it imports next to nothing.
 DESCRIBE_SECONDS: Final = 30.0
 #: Largest description that is read, in bytes; ours is 30 KiB.

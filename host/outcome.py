@@ -7,9 +7,11 @@ from host.problems import Problem
 from protocol.failures import CODES, Code, Failure
 
 __all__ = [
+    "ERROR_EXIT",
     "INTERRUPTED_EXIT",
     "REFUSED_EXIT",
     "UNKNOWN_EXIT",
+    "Conclusion",
     "FlowOutcome",
     "FlowStatus",
     "StepOutcome",
@@ -35,7 +37,7 @@ _GRAVITY: Final = (INTERRUPTED_EXIT, LEAK_EXIT, ERROR_EXIT, UNKNOWN_EXIT, REFUSE
 class StepOutcome(NamedTuple):
     """One step after its run. ``message`` of a skipped step says why; ``milliseconds`` is None for it.
 
-    ``display`` is for the terminal only: it is written nowhere.
+    ``changes`` (what a comparison found, a line each) and ``display`` are for the terminal: they are written nowhere.
     """
 
     id: str
@@ -50,13 +52,14 @@ class StepOutcome(NamedTuple):
     state: Any
     facts: Mapping[str, Any]
     milliseconds: int | None = None
+    changes: tuple[str, ...] = ()
     display: Any = None
 
 
 class FlowOutcome(NamedTuple):
     """One flow. ``run`` is the run id and ``folder`` where its evidence lies; None when nothing was run.
 
-    ``problems`` is what was refused before contact, and ``text`` the flow's text, to show them in.
+    ``problems`` is what was refused before contact, and ``shown`` how it is printed; ``notes`` are for people as well.
     """
 
     flow: str | None
@@ -68,8 +71,9 @@ class FlowOutcome(NamedTuple):
     message: str
     steps: tuple[StepOutcome, ...] = ()
     problems: tuple[Problem, ...] = ()
-    text: str = ""
+    shown: str = ""
     exit: int = 0
+    notes: tuple[str, ...] = ()
 
 
 class Conclusion(NamedTuple):

@@ -5,32 +5,26 @@ import re
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from queue import Empty, SimpleQueue
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final
 
 from host.child import Child
 from host.executable import Executable
+from host.inbox import ENDED, Event, Gone, Inbox, Progress
 from host.private import Private
 from protocol.failures import Code, Failed
 from protocol.values.document import integer
 from protocol.version import VERSION
-from protocol.wire.framing import HOST_LINE_LIMIT, TooLong
+from protocol.wire.framing import HOST_LINE_LIMIT
 from protocol.wire.messages import (
     INVALID_PARAMS,
-    METHOD_NOT_FOUND,
     PROTOCOL,
-    Malformed,
-    Notification,
-    Request,
     Response,
-    decode,
-    encode_error,
     encode_notification,
     encode_request,
 )
 from protocol.wire.steps import StepResult
 
-__all__ = ["Progress", "Provider"]
+__all__ = ["Provider"]
 
 #: Seconds for a request that contacts nothing: reading tables, comparing states of 7 MiB.
 REPLY_SECONDS: Final = 60.0
@@ -47,27 +41,6 @@ DIAGNOSTICS_SHOWN: Final = 2000
 _ARTIFACT: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 #: Names that the host itself writes beside a step's artifacts.
 _RESERVED: Final = re.compile(r"(?:observation|snapshot|[a-z_]+-diff)\.json")
-
-
-class Progress(NamedTuple):
-    """How far a running step is, in ``unit`` (pages, items, bytes); ``total`` is None when unknown."""
-
-    done: int
-    total: int | None
-    unit: str
-
-
-class _Gone(NamedTuple):
-    """The plugin can no longer be talked to."""
-
-    reason: str
-
-
-class _Wake(NamedTuple):
-    """Something outside of the wire happened; whoever waits looks again."""
-
-
-_Event: TypeAlias = Response | _Gone | _Wake
 
 
 def _nothing(*_anything: Any) -> None:
@@ -97,13 +70,12 @@ class Provider:
         self.name = executable.provider
         self._private = private
         self._on_learnt = on_learnt
-        self._on_progress = on_progress
-        self._inbox: SimpleQueue[_Event] = SimpleQueue()
+        self._inbox = Inbox(self._learnt, on_progress, lambda line: self._child.send(line))
         self._ids = itertools.count(1)
         self._death: tuple[str, dict[str, Any]] | None = None
         self._ended = False
         self._sessions = 0
-        self._child = Child(executable.argv, environment, self._receive)
+        self._child = Child(executable.argv, environment, self._inbox.receive)
 
     @property
     def alive(self) -> bool:
@@ -185,9 +157,20 @@ class Provider:
             raise self._lost("named its artifacts outside the protocol")
         return self._private.clean(self.name, result)
 
-    def compare(self, inventory: str, before: Any, after: Any) -> dict[str, Any]:
-        """Return the diff of two succeeded states of one inventory. Raises Failed."""
-        result = self._ask("compare", {"inventory": inventory, "before": before, "after": after})
+    def compare(
+        self,
+        inventory: str,
+        before: Any,
+        after: Any,
+        catalogs: Any = None,
+        stop: Callable[[], bool] = _never,
+    ) -> dict[str, Any]:
+        """Return the diff of two succeeded states of one inventory, with texts where ``catalogs`` has both sides'.
+
+        Raises Failed.
+        """
+        params = {"inventory": inventory, "before": before, "after": after}
+        result = self._ask("compare", params if catalogs is None else params | {"catalogs": catalogs}, stop=stop)
         if not isinstance(result, dict):
             raise self._lost("answered `compare` without a diff")
         return result
@@ -200,7 +183,7 @@ class Provider:
         """Wake whoever waits for a reply; from the second time on, kill. Safe in a signal handler."""
         if level > 1:
             self._child.kill()
-        self._inbox.put(_Wake())
+        self._inbox.wake()
 
     def end(self) -> None:
         """Shut the plugin down, gently where that still works. Nothing of it is left when this returns."""
@@ -233,32 +216,19 @@ class Provider:
                     raise self._unanswered(method, stop())
                 cancelled, until = True, time.monotonic() + CANCEL_SECONDS
                 self._child.send(encode_notification("cancel", {"id": identity}))
-            try:
-                event = self._inbox.get(timeout=max(until - time.monotonic(), 0.0))
-            except Empty:
-                if cancelled:
-                    raise self._lost(f"did not answer `cancel` within {CANCEL_SECONDS:.0f} seconds") from None
-                continue
+            event = self._inbox.get(until - time.monotonic())
+            if event is None and cancelled:
+                raise self._lost(f"did not answer `cancel` within {CANCEL_SECONDS:.0f} seconds")
             if isinstance(event, Response) and event.id == identity:
                 return self._result(event)
-            if isinstance(event, Response):
-                raise self._lost("answered a request that was not asked, or answered one twice")
-            if isinstance(event, _Gone):
-                raise self._lost(event.reason)
+            self._refuse_stray(event, sent=True)
 
     def _ready(self, identity: int, method: str, params: dict[str, Any]) -> bytes:
         """Look at what arrived unasked, and give the line to send. Raises Failed with ``sent`` false."""
-        while self.alive:
-            try:
-                event = self._inbox.get_nowait()
-            except Empty:
-                break
-            if isinstance(event, Response):
-                raise self._lost("answered a request that was not asked, or answered one twice", sent=False)
-            if isinstance(event, _Gone):
-                raise self._lost(event.reason, sent=False)
+        while self.alive and (event := self._inbox.get(0)) is not None:
+            self._refuse_stray(event, sent=False)
         if not self.alive:
-            raise self._lost(_ENDED, sent=False)
+            raise self._lost(ENDED, sent=False)
         line = encode_request(identity, method, params)
         if len(line) > HOST_LINE_LIMIT:
             raise Failed(
@@ -269,6 +239,16 @@ class Provider:
             )
         return line
 
+    def _refuse_stray(self, event: Event | None, *, sent: bool) -> None:
+        if isinstance(event, Response):
+            raise self._lost("answered a request that was not asked, or answered one twice", sent=sent)
+        if isinstance(event, Gone):
+            raise self._lost(event.reason, sent=sent)
+
+    def _learnt(self, values: list[str]) -> None:
+        self._private.learn(self.name, values)
+        self._on_learnt(self, values)
+
     def _result(self, response: Response) -> Any:
         error = response.error
         if error is None:
@@ -276,6 +256,7 @@ class Provider:
         data = error.get("data")
         named = data.get("code") if isinstance(data, dict) else None
         number, message = integer(error.get("code")), error.get("message")
+        where = data.get("where") if isinstance(data, dict) else None
         known = {str(code): code for code in Code}
         code = known.get(named) if isinstance(named, str) else None
         if code is None and number == INVALID_PARAMS:
@@ -283,6 +264,7 @@ class Provider:
         raise Failed(
             code or Code.INTERNAL,
             self._private.text(message) if isinstance(message, str) else f"The {self.name} plugin refused.",
+            where=where if isinstance(where, str) else None,
             data={"sent": code is None},
         )
 
@@ -295,42 +277,13 @@ class Provider:
         """Give up on the plugin: kill what is left of it and say what was seen, the first time and ever after."""
         if self._death is None:
             # The output of a program that ends is closed a moment before its exit status is known.
-            ended = reason == _ENDED and self._child.wait(ENDING_SECONDS)
+            ended = reason == ENDED and self._child.wait(ENDING_SECONDS)
             status = self._child.end(0.0)
             diagnostics = self._private.text(self._child.diagnostics()[-DIAGNOSTICS_SHOWN:]).strip()
             facts: dict[str, Any] = {"diagnostics": diagnostics}
             self._death = (_ending(status) if ended else reason, facts | ({"exit": status} if ended else {}))
         how, facts = self._death
         return Failed(Code.PLUGIN_DIED, f"The {self.name} plugin {how}.", data={"sent": sent, **facts})
-
-    def _receive(self, line: bytes | TooLong | None) -> None:
-        """Take one line, on the reading thread."""
-        if line is None:
-            self._inbox.put(_Gone(_ENDED))
-        elif isinstance(line, TooLong):
-            self._inbox.put(_Gone(f"wrote a line of {line.size} bytes, which passes the limit"))
-        else:
-            self._dispatch(decode(line))
-
-    def _dispatch(self, message: Request | Notification | Response | Malformed) -> None:
-        match message:
-            case Response():
-                self._inbox.put(message)
-            case Notification(method="secrets/learnt", params={"values": list(values)}) if _texts(values):
-                self._private.learn(self.name, values)
-                self._on_learnt(self, values)
-            case Notification(method="progress", params=params):
-                self._on_progress(_progress(params))
-            case Notification(method="secrets/learnt"):
-                self._inbox.put(_Gone("announced learnt secrets outside the protocol"))
-            case Request():
-                refusal = "This host answers no request of a plugin."
-                self._child.send(encode_error(message.id, METHOD_NOT_FOUND, refusal))
-            case Malformed():
-                self._inbox.put(_Gone(f"wrote a line that is no message ({message.message})"))
-
-
-_ENDED: Final = "closed its output"
 
 
 def _ending(status: int) -> str:
@@ -340,13 +293,3 @@ def _ending(status: int) -> str:
         return f"was ended by {signal.Signals(-status).name}"
     except ValueError:
         return f"was ended by signal {-status}"
-
-
-def _texts(values: list[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-def _progress(params: dict[str, Any]) -> Progress:
-    unit = params.get("unit")
-    done, total = integer(params.get("done")), integer(params.get("total"))
-    return Progress(done or 0, total, unit if isinstance(unit, str) else "")

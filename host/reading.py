@@ -138,7 +138,7 @@ def _decode(file: str, data: bytes) -> tuple[Source, Problem | None]:
 
 def _commands(source: Source, block: Located, problems: list[Problem]) -> list[Command]:
     def report(wrong: Misread) -> None:
-        start, end = block.offset(wrong.index), block.offset(wrong.index + wrong.width - 1) + 1
+        start, end = block.offset(wrong.index), block.offset(wrong.index + wrong.width)
         problems.append(source.problem(start, end, wrong.message, wrong.help))
 
     return read_block(block, report)

@@ -106,7 +106,7 @@ class Recorder:
         self._evidence.rescan()
         checked = []
         for outcome in outcomes:
-            if self._private.leaks(encode(outcome._replace(display=None)._asdict())):
+            if self._private.leaks(encode(outcome._asdict())):
                 self._evidence.note(self._folders[outcome.id])
                 checked.append(withhold(outcome))
             else:
@@ -164,6 +164,7 @@ def withhold(outcome: StepOutcome) -> StepOutcome:
         capture=None,
         state=None,
         facts={},
+        changes=(),
         display=None,
     )
 

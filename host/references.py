@@ -161,7 +161,7 @@ def _scan(
 
 def _reference(value: Located, index: int, found: re.Match[str], *, number: bool) -> Reference:
     offset = value.offset(index)
-    return Reference(found["name"], number, offset, value.offset(index + len(found.group()) - 1) + 1 - offset)
+    return Reference(found["name"], number, offset, value.offset(index + len(found.group())) - offset)
 
 
 def _joined(parts: list[str | Reference]) -> tuple[str | Reference, ...]:

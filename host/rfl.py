@@ -20,6 +20,10 @@ _WORD: Final = re.compile(r"[^\s.=#\"{}\[\]]+")
 #: A line that begins like a command: where reading goes on after an object that went wrong.
 _NEXT: Final = re.compile(r"^[ \t]*[a-z][a-z0-9_]*\.[A-Za-z]", re.MULTILINE)
 _ARROW_NAME: Final = re.compile(r"->[ \t]*([a-z][a-z0-9_]*)")
+#: What stands in place of a value that should have been quoted.
+_UNQUOTED: Final = re.compile(r"[^\s\"]+")
+#: Longest value that is repeated in quotes, as what to write.
+SUGGESTED_CHARACTERS: Final = 40
 _FORM: Final = 'A command is `alias.command name="value" … -> capture # name`.'
 
 #: Takes what is wrong with one command, with indices in the block's text.
@@ -286,10 +290,10 @@ class _Reader:
         if not _WORD.fullmatch(found):
             message = f"A value is expected here, not {unexpected(found)}."
             return Misread(self.index, width, message, f'Write `{name}="value"`.')
-        plain = found.isascii() and found.isprintable()
-        advice = (
-            f'Write `{name}="{found}"`.'
-            if plain and len(found) <= 40 and "\\" not in found
-            else f'Write `{name}="value"`.'
+        written = _UNQUOTED.match(self.text, self.index)
+        assert written is not None
+        plain = (
+            len(written.group()) <= SUGGESTED_CHARACTERS and written.group().isascii() and "\\" not in written.group()
         )
-        return Misread(self.index, width, "A value needs double quotes.", advice)
+        advice = f'Write `{name}="{written.group() if plain else "value"}"`.'
+        return Misread(self.index, len(written.group()), "A value needs double quotes.", advice)

@@ -11,10 +11,12 @@ from host.evidence import RUN_ID
 from protocol.failures import Code, Failed
 from protocol.values.document import JsonError, parse
 
-__all__ = ["Inventory", "Run", "earlier_state", "inventories", "list_runs", "read_document", "read_run"]
+__all__ = ["CATALOG", "Inventory", "Run", "find_earlier", "inventories", "list_runs", "read_document", "read_run"]
 
 #: Largest file of evidence that is read back, in bytes: a step result of 31 MiB, indented.
 READ_LIMIT: Final = 128 * 1024 * 1024
+#: The artifact that holds an inventory's redacted entries.
+CATALOG: Final = "catalog.json"
 #: Earlier runs that are looked at for a step to compare with; older ones are as good as forgotten.
 EARLIER_LIMIT: Final = 200
 
@@ -32,13 +34,17 @@ class Run(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """The state of one inventory step that succeeded. ``name`` is the inventory's (`tools`)."""
+    """The state of one inventory step that succeeded. ``name`` is the inventory's (`tools`).
+
+    ``catalog`` is its artifact `catalog.json`, where the binding keeps texts.
+    """
 
     step: str
     alias: str
     provider: str
     name: str
     state: Any
+    catalog: Any = None
 
 
 def list_runs(root: Path) -> list[Path]:
@@ -70,11 +76,12 @@ def inventories(run: Run) -> Iterator[Inventory]:
             name = state.get("inventory") if isinstance(state, dict) else None
             if snapshot.get("status") == "succeeded" and isinstance(name, str):
                 provider = providers.get(step["alias"]) if isinstance(providers, dict) else None
-                yield Inventory(step["id"], step["alias"], str(provider), name, state)
+                catalog = _catalog(run.folder / "steps" / step["folder"] / CATALOG)
+                yield Inventory(step["id"], step["alias"], str(provider), name, state, catalog)
 
 
-def earlier_state(root: Path, file: str, step: str, inventory: str, before: str) -> tuple[str, Any] | None:
-    """Return run id and state of a flow's latest run, earlier than the run ``before``, in which a step succeeded."""
+def find_earlier(root: Path, file: str, step: str, inventory: str, before: str) -> tuple[str, Inventory] | None:
+    """Return id and inventory of a flow's latest run, earlier than the run ``before``, in which a step succeeded."""
     earlier = (folder for folder in list_runs(root) if folder.name < before)
     for folder, _ in zip(earlier, range(EARLIER_LIMIT), strict=False):
         with contextlib.suppress(Failed):
@@ -83,7 +90,7 @@ def earlier_state(root: Path, file: str, step: str, inventory: str, before: str)
             if isinstance(flow, dict) and flow.get("file") == file:
                 for found in inventories(run._replace(record=_only(run.record, step))):
                     if found.name == inventory:
-                        return run.id, found.state
+                        return run.id, found
     return None
 
 
@@ -102,6 +109,15 @@ def read_document(path: Path, form: str) -> dict[str, Any]:
     if not isinstance(value, dict) or value.get("format") != form:
         raise Failed(Code.INVALID_ARGUMENTS, f"{path} is not a document of the format {form}.")
     return value
+
+
+def _catalog(path: Path) -> Any:
+    """Return a kept catalog; a tombstone or anything else in its place is none."""
+    try:
+        value = parse(path.read_bytes()).value
+    except (OSError, JsonError):
+        return None
+    return value if isinstance(value, dict) and "inventory" in value else None
 
 
 def _steps(run: Run) -> Iterator[dict[str, str]]:

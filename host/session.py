@@ -6,9 +6,10 @@ from typing import Any, Final, NamedTuple, Self
 
 from host.executable import Executable, without
 from host.flow import Step
+from host.inbox import Progress
 from host.interruption import Interruption
 from host.private import Private
-from host.provider import Progress, Provider
+from host.provider import Provider
 from protocol.failures import Failed
 
 __all__ = ["Identities", "Session"]

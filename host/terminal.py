@@ -1,10 +1,12 @@
 """What people see: text with everything that could act on a terminal or hide in it spelled out, on the right stream."""
 
 import os
+import shutil
 import sys
+import threading
 from typing import Final, TextIO
 
-__all__ = ["Terminal", "block", "line"]
+__all__ = ["LiveLine", "Terminal", "block", "line", "standard_input"]
 
 #: Letters and marks without a shape of their own, which `str.isprintable` lets pass: fillers, joiners, variation
 #: selectors. They hide text from people that programs read.
@@ -14,7 +16,17 @@ _SHAPELESS: Final = frozenset(
     | set(range(0xFE00, 0xFE10))
     | set(range(0xE0100, 0xE01F0))
 )
-_COLOURS: Final = {"succeeded": "32", "failed": "31", "unknown": "33", "skipped": "2", "error": "31", "heading": "1"}
+_COLOURS: Final = {
+    "succeeded": "32",
+    "failed": "31",
+    "refused": "31",
+    "error": "31",
+    "unknown": "33",
+    "interrupted": "33",
+    "skipped": "2",
+    "prose": "2",
+    "heading": "1",
+}
 
 
 def line(text: str) -> str:
@@ -55,9 +67,28 @@ class Terminal:
         self._error = error or sys.stderr
         self.quiet = quiet
 
+    @property
+    def wide(self) -> bool:
+        """Whether standard output is a terminal, where tables are ruled and wrapped."""
+        return self._out.isatty()
+
+    @property
+    def width(self) -> int:
+        """The terminal's columns."""
+        return shutil.get_terminal_size().columns
+
     def result(self, text: str) -> None:
         """Write lines that the user asked for."""
         self._write(self._out, text)
+
+    def document(self, content: bytes) -> None:
+        """Write the bytes of a document to standard output, whatever its encoding is."""
+        try:
+            self._out.flush()
+            self._out.buffer.write(content)
+            self._out.buffer.flush()
+        except BrokenPipeError:
+            _give_up(self._out)
 
     def progress(self, text: str) -> None:
         """Write a line about what is going on; nothing when quiet."""
@@ -84,8 +115,44 @@ class Terminal:
             stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
             stream.flush()
         except BrokenPipeError:
-            # What is still buffered would raise once more when the interpreter ends.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            _give_up(stream)
+
+
+def _give_up(stream: TextIO) -> None:
+    """Drop what is still buffered: it would raise once more when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+class LiveLine:
+    """One line on standard error that says what is going on, replaced in place; nothing where that is no terminal."""
+
+    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
+        self._stream = stream or sys.stderr
+        self._live = not quiet and coloured(self._stream)
+        self._lock = threading.Lock()
+        self._up = False
+
+    def show(self, text: str) -> None:
+        """Replace the line; ``text`` is escaped already. May be called from any thread."""
+        if self._live:
+            width = shutil.get_terminal_size().columns
+            with self._lock:
+                self._stream.write(f"\r\x1b[2K{text[: width - 1]}")
+                self._stream.flush()
+                self._up = True
+
+    def clear(self) -> None:
+        """Take the line away, before another one is written."""
+        with self._lock:
+            if self._up:
+                self._stream.write("\r\x1b[2K")
+                self._stream.flush()
+                self._up = False
+
+
+def standard_input(limit: int) -> bytes:
+    """Read standard input to its end, or one byte past ``limit``."""
+    return sys.stdin.buffer.read(limit + 1)
 
 
 def coloured(stream: TextIO) -> bool:

@@ -147,7 +147,11 @@ class _Builder:
                 raise Misplaced(key.start, key.end, "A key is a plain word.", "Write `key: value`.")
             if key.text in entries:
                 raise Misplaced(key.start, key.end, f"The key {quoted(key.text)} is repeated.", "Keep one of them.")
-            entries[key.text] = (key, self.node(*self.next(), depth + 1))
+            value = self.node(*self.next(), depth + 1)
+            if isinstance(value, Scalar) and value.start == value.end:
+                # A value that is left out is missing after its key, not where the parser finds the next thing.
+                value = value._replace(start=key.end, end=key.end)
+            entries[key.text] = (key, value)
 
 
 def _refused(event: Any, message: str, advice: str) -> Misplaced:

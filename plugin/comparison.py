@@ -6,7 +6,7 @@ from enum import StrEnum, unique
 from typing import Any, Final, NamedTuple
 
 from plugin.params import InvalidParams
-from protocol.mcp.shapes import HASH_DIGITS, differences, locations
+from protocol.mcp.shapes import HASH_DIGITS, differences, locations, shape
 from protocol.values.document import canonical
 from protocol.values.pointer import MISSING
 
@@ -46,6 +46,9 @@ _SCHEMA_CHANGES: Final = {
     "text": (Class.ROUTING, "a title, description or example in the schema changed"),
     "rest": (Class.UNCLASSIFIED, "a keyword of a location changed"),
 }
+#: What a shape keeps of the schemas `false` and `true`: the one refuses every value, the other says nothing.
+_REFUSES: Final = next(iter((shape({"": False}) or {}).values()))
+_ACCEPTS: Final = next(iter((shape({"": True}) or {}).values()))
 #: Hint -> the value that promises the most, and what losing it means. MCP assumes the worse where a hint is missing.
 _PROMISES: Final = {
     "readOnly": (True, "no longer read-only"),
@@ -195,14 +198,38 @@ def _schemas(before: _Entry, after: _Entry, pointers: dict[str, str]) -> Iterato
     if before.get("shape") is None or after.get("shape") is None:
         yield _Change(field, Class.UNCLASSIFIED, "the schema changed, and it is too large for a shape that tells how")
         return
-    found = differences(before["shape"], after["shape"])
+    found = list(_locations(before["shape"], after["shape"]))
     if not found:
         yield _Change(field, Class.UNCLASSIFIED, "the schema changed, and no location tells how")
-    for difference in found:
-        grade, detail = _SCHEMA_CHANGES[difference.change]
-        pointer = pointers.get(difference.location)
+    for location, grade, detail in found:
+        pointer = pointers.get(location)
         name = pointer.split("/", 2)[1] if pointer else field
-        yield _Change(name, grade, detail, pointer or difference.location)
+        yield _Change(name, grade, detail, pointer or location)
+
+
+def _locations(before: _Entry, after: _Entry) -> Iterator[tuple[str, Class, str]]:
+    told: set[tuple[str, str]] = set()
+    for location, change in differences(before, after):
+        grade, detail = _boolean_change(before.get(location), after.get(location)) or _SCHEMA_CHANGES[change]
+        if (location, detail) not in told:
+            told.add((location, detail))
+            yield location, grade, detail
+
+
+def _boolean_change(before: _Entry | None, after: _Entry | None) -> tuple[Class, str] | None:
+    """Class the coming and going of a boolean schema, `additionalProperties: false` above all."""
+    old, new = _without_required(before), _without_required(after)
+    if new == _REFUSES:
+        return Class.BREAKING, "a location refuses every value now"
+    if old == _REFUSES:
+        return Class.ADDITIVE, "a location refuses every value no longer"
+    if _ACCEPTS in (before, after) and None in (before, after):
+        return Class.ADDITIVE, "a location says or no longer says that every value is accepted"
+    return None
+
+
+def _without_required(location: _Entry | None) -> _Entry | None:
+    return location and {name: value for name, value in location.items() if name != "required"}
 
 
 def _pointers(entry: _Entry | None) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Everything behind the host wire: bindings, aliases, and the methods that a host can call."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from plugin.alias import Alias
 from plugin.binding import private_values, read_binding
@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # imports the HTTP stack, which the first answer must not wai
     from protocol.mcp.connection import Connection
 
 __all__ = ["Inspector"]
-
-_SHOWN: Final = 64
 
 
 class Inspector:
@@ -98,7 +96,7 @@ class Inspector:
         alias = self._aliases.get(params["alias"])
         if alias is None:
             names = ", ".join(f"`{name}`" for name in self._aliases) or "none"
-            text = f"There is no binding for the alias `{params['alias'][:_SHOWN]}`; there are {names}."
+            text = f"There is no binding for the alias `{params['alias']}`; there are {names}."
             raise Failed(Code.INVALID_ARGUMENTS, text)
         surroundings = Surroundings(
             holds=self.context.redactor.holds,

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from host.executable import Executable
+from host.inbox import Progress
 from host.private import Private
-from host.provider import Progress, Provider
+from host.provider import Provider
 from protocol.failures import Code, Failed
 from tests.fakes.plugins import FakePlugin
 
@@ -163,12 +164,15 @@ def test_what_is_no_answer_is_the_death_of_the_plugin(start: Any, turn: Any, see
 
 
 def test_a_second_answer_is_noticed_before_anything_more_is_sent(start: Any, tmp_path: Path) -> None:
-    twice = [{"result": {}}, {"result": {}}]
-    started = start(commands={"tools": [twice]})
+    started = start(commands={"tools": [[{"result": {}}, {"result": {}}]]})
     started.run()
-    with pytest.raises(Failed, match="answered one twice") as caught:
+
+    def check_again() -> None:
         while True:
             started.provider.check("api", "tools", {}, [])
+
+    with pytest.raises(Failed, match="answered one twice") as caught:
+        check_again()
     assert caught.value.code == Code.PLUGIN_DIED
 
 
@@ -313,7 +317,7 @@ def test_a_plugin_that_ignores_shutdown_and_sigterm_is_killed(start: Any, monkey
 
 
 def test_a_plugin_of_another_provider_or_protocol_is_refused(tmp_path: Path) -> None:
-    wrong = [
+    wrong: list[tuple[str, dict[str, Any]]] = [
         ("provider", {"initialize": [{"raw_result": {"protocol": 1, "plugin": {"provider": "LocalBash"}}}]}),
         ("protocol", {"initialize": [{"raw_result": {"protocol": 2, "plugin": {"provider": "MCP"}}}]}),
         ("nothing", {"initialize": [{"raw_result": {}}]}),

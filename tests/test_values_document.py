@@ -166,7 +166,7 @@ def test_the_depth_limit_is_exact(opening: str, closing: str) -> None:
     "text",
     [
         json.dumps("[" * 5000),
-        json.dumps(['"' + "[{" * 5000, "\\", '\\"[[[[', "]]"]),
+        json.dumps(['"' + "[{" * 5000, "\\", '\\"' + "[" * 99, "]]"]),
         json.dumps([json.dumps([json.dumps(["[" * 500, '"', "\\"])])]),
         "[" + ",".join(["[]", "{}"] * 5000) + "]",
         json.dumps([{"a": ["]", "["]}] * 500),
@@ -179,6 +179,8 @@ def test_only_containers_count_as_depth(text: str) -> None:
 def test_brackets_that_do_not_match_are_a_syntax_error() -> None:
     assert refusal("[" * 100 + "}" * 100) == VALUE
     assert refusal("[}" * 5000) == VALUE
+    assert refusal("[" * DEPTH_LIMIT) == VALUE
+    assert refusal("[" * (DEPTH_LIMIT + 1)) == DEEP
 
 
 def test_depth_is_bounded_whatever_the_stack() -> None:

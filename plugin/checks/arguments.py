@@ -16,8 +16,6 @@ __all__ = ["Checked", "Surroundings", "check_arguments", "find_command"]
 
 _PATH: Final = re.compile(r"[A-Za-z0-9._~-]+(?:/[A-Za-z0-9._~-]+)*\Z")
 PATH_LIMIT: Final = 256
-#: Characters of an unknown name that a message repeats.
-SHOWN: Final = 64
 _FILE_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
 
 
@@ -48,9 +46,8 @@ class Surroundings(NamedTuple):
 def find_command(name: str) -> Command:
     """Return the command of that name. Raises Failed (`invalid_arguments`)."""
     if name not in COMMANDS:
-        raise Failed(
-            Code.INVALID_ARGUMENTS, f"There is no such command; there are {', '.join(COMMANDS)}.", where="command"
-        )
+        commands = ", ".join(f"`{command}`" for command in COMMANDS)
+        raise Failed(Code.INVALID_ARGUMENTS, f"There is no command `{name}`; there are {commands}.")
     return COMMANDS[name]
 
 
@@ -66,10 +63,9 @@ def check_arguments(
     known = {argument.name: argument for argument in command.arguments}
     for name in arguments:
         if name not in known:
-            names = ", ".join(f"`{name}`" for name in known)
-            raise Failed(
-                Code.INVALID_ARGUMENTS, f"`{command.name}` has an argument it does not take; it takes {names}."
-            )
+            names = ", ".join(f"`{one}`" for one in known)
+            text = f"`{command.name}` takes no argument `{name}`; it takes {names}."
+            raise Failed(Code.INVALID_ARGUMENTS, text)
     for name, argument in known.items():
         if argument.required and name not in arguments:
             raise _invalid(name, f"is required by `{command.name}`")

@@ -41,7 +41,7 @@ _SHORT_ESCAPES: Final = {
     b"\\r": b"\r",
     b"\\t": b"\t",
 }
-# Stands for a backslash that was escaped while the other escapes are decoded; texts hold no such control.
+# Stands for an escaped backslash while the other escapes are decoded; texts hold no such control.
 _BACKSLASH: Final = b"\x01"
 
 _PERCENT: Final = re.compile(rb"%[0-9a-fA-F]{2}")
@@ -68,13 +68,13 @@ def unescape(text: bytes) -> bytes:
     """Decode every JSON escape in the text once, wherever it stands, so that no counting of quotes can be led astray.
 
     Escaped terminal controls are dropped: they could split a value. What is no escape (RFC 8259, section 7) stays as
-    it is, and so does half a surrogate pair. The result equals a scan from left to right; it is made of whole passes,
-    each of which is linear and fast.
+    it is, and so does half a surrogate pair. The text may hold NUL but no other terminal control.
+
+    The result equals a scan from left to right; it is made of whole passes, each of which is linear and fast.
     """
     if b"\\" not in text:
         return text
-    # Only untrusted files hold the byte that stands in; another control takes its place there.
-    text = text.replace(_BACKSLASH, b"\x02").replace(b"\\\\", _BACKSLASH)
+    text = text.replace(b"\\\\", _BACKSLASH)
     if b"\\u" in text:
         text = _UNICODE_ESCAPE.sub(_sheltered, text)
     for escape, character in _SHORT_ESCAPES.items():

@@ -59,7 +59,7 @@ class Searcher:
         for index, start, end in self._occurrences(text):
             start, end = _widened(text, start, end, self._forms[index])
             if spans and start < spans[-1][1]:
-                spans[-1] = spans[-1][0], max(end, spans[-1][1])
+                spans[-1] = min(start, spans[-1][0]), max(end, spans[-1][1])
             else:
                 spans.append((start, end))
         return spans
@@ -79,15 +79,14 @@ class Searcher:
                     break
 
     def _leftmost(self, text: bytes) -> Iterator[Match]:
-        whole, position = memoryview(text), 0
-        while position < len(text):
-            limit = following = position + _WINDOW
-            for index, start, end in self._exact.find_matches_as_indexes(whole[position : limit + self._longest]):
-                if position + start >= limit:
+        """Yield the leftmost occurrences, of these the longest, none inside another; a new window begins anew."""
+        whole = memoryview(text)
+        for offset in range(0, len(text), _WINDOW):
+            limit = offset + _WINDOW
+            for index, start, end in self._exact.find_matches_as_indexes(whole[offset : limit + self._longest]):
+                if offset + start >= limit:
                     break
-                yield index, position + start, position + end
-                following = max(limit, position + end)
-            position = following
+                yield index, offset + start, offset + end
 
     def _followers(self, index: int) -> list[tuple[int, int]]:
         """List the forms that can begin inside this one and end beyond it, with their shift; the furthest end first."""

@@ -1,0 +1,1 @@
+"""The subcommands of `assay`, one module each; a module is imported when its command is used."""

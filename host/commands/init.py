@@ -1,0 +1,81 @@
+"""`assay init`: writes a first flow, settings and bindings, for a live server if there is one. Overwrites nothing."""
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from host.commands import options
+from host.commands.inspect import look
+from host.conversation import Conversation, Server, read_server
+from host.interruption import Interruption, listening
+from host.outcome import INTERRUPTED_EXIT
+from host.progress import Teller
+from host.starter import IGNORED, bindings_text, flow_text, listed, settings_text
+from host.terminal import LiveLine, Terminal, line
+from protocol.failures import Code, Failed
+
+__all__ = ["init"]
+
+#: File -> its mode; bindings are for their owner only.
+_FILES: Final = {"assay.toml": 0o666, "flows/example.md": 0o666, "bindings.json": 0o600, ".gitignore": 0o666}
+
+
+@click.command()
+@click.argument("url", required=False)
+@options.server
+def init(url: str | None, quiet: bool, plugin: str | None, **server: Any) -> int:
+    """Write assay.toml, flows/example.md, bindings.json and .gitignore into this folder.
+
+    With a URL, the flow expects the tools that the server lists now; none of them is called. Files that exist are kept
+    as they are.
+    """
+    terminal = Terminal(quiet=quiet)
+    texts = {"assay.toml": settings_text(url), "bindings.json": bindings_text({}), ".gitignore": IGNORED}
+    texts["flows/example.md"] = flow_text(None, (), {})
+    interruption = Interruption()
+    if url is not None:
+        asked = read_server(url, plugin=plugin, **server)
+        with listening(interruption):
+            texts["flows/example.md"] = _live(asked, terminal, interruption)
+        texts["bindings.json"] = bindings_text(asked.configuration)
+    if interruption.level:
+        return INTERRUPTED_EXIT
+    for name, mode in _FILES.items():
+        written = _write(Path(name), texts[name], mode)
+        terminal.result(f"{'wrote' if written else 'kept '}  {name}{'' if written else ' (it was there)'}")
+    following = "assay run flows" if url else "put your server's URL into assay.toml, then: assay run flows"
+    terminal.result(f"next   {following}")
+    return 0
+
+
+def _live(server: Server, terminal: Terminal, interruption: Interruption) -> str:
+    """Return a flow for what the server lists. Raises Failed when it cannot be listed: nothing is written then."""
+    teller = Teller(terminal, LiveLine(quiet=terminal.quiet))
+    with Conversation(server, dict(os.environ), interruption, teller.progress) as conversation:
+        seen = look(conversation, terminal)
+        for step in (seen.connection, *seen.inventories.values()):
+            if step.status != "succeeded":
+                known = {str(code): code for code in Code}
+                raise Failed(known.get(step.code or "", Code.INTERNAL), line(conversation.text(step.message)))
+        found = seen.initialization.get("serverInfo")
+        name = found.get("name") if isinstance(found, dict) else None
+        tools = listed(seen.entries("tools"))
+        text = flow_text(name if isinstance(name, str) else None, tools, server.headers)
+        return conversation.shown(text.encode()).decode()
+
+
+def _write(path: Path, text: str, mode: int) -> bool:
+    """Write a new file and tell whether it was new. Raises Failed when it cannot be written."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(os.open(path, flags, mode), "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        reason = error.strerror or "the system refused"
+        raise Failed(Code.INVALID_ARGUMENTS, f"{path} cannot be written: {reason}.") from None
+    return True

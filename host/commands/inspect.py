@@ -1,0 +1,180 @@
+"""`assay inspect`: the whole inventory of a server, and what it said when it was initialized."""
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import click
+
+from host.commands import options
+from host.conversation import Conversation, Server, read_server
+from host.evidence import pretty
+from host.interruption import Interruption, listening
+from host.outcome import INTERRUPTED_EXIT, exit_of_code, gravest
+from host.progress import Teller
+from host.tables import table
+from host.terminal import LiveLine, Terminal, block, line
+from protocol.wire.steps import StepResult
+
+__all__ = ["INVENTORIES", "Seen", "inspect", "look"]
+
+#: The inventories that are read, by the commands that read them.
+INVENTORIES: Final = ("tools",)
+#: Hints of a tool as words: hint -> what true and false are called.
+_HINTS: Final = {
+    "readOnlyHint": ("read-only", "writes"),
+    "destructiveHint": ("destructive", "not destructive"),
+    "idempotentHint": ("idempotent", "not idempotent"),
+    "openWorldHint": ("open world", "closed world"),
+}
+
+
+class Seen(NamedTuple):
+    """What a look at a server gave: the step that connected, and each inventory's step."""
+
+    connection: StepResult
+    inventories: dict[str, StepResult]
+
+    @property
+    def initialization(self) -> dict[str, Any]:
+        """The redacted result of `initialize`; empty when there was none."""
+        display = self.connection.display
+        found = display.get("result") if isinstance(display, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def exit(self) -> int:
+        steps = [self.connection, *self.inventories.values()]
+        return gravest(exit_of_code(step.code) for step in steps if step.code)
+
+    def entries(self, inventory: str) -> list[Any]:
+        """The redacted entries of an inventory, with MCP's own member names."""
+        display = self.inventories[inventory].display
+        found = display.get("entries") if isinstance(display, dict) else None
+        return found if isinstance(found, list) else []
+
+
+@click.command()
+@click.argument("url")
+@click.option("--json", "as_json", is_flag=True, help="Write one document, with the entries as the server sent them.")
+@options.server
+def inspect(url: str, as_json: bool, quiet: bool, plugin: str | None, **server: Any) -> int:
+    """Connect to a server and show who it is and what it offers.
+
+    Nothing is called. Private values are taken out of everything that is shown.
+    """
+    terminal = Terminal(quiet=quiet)
+    asked = read_server(url, plugin=plugin, **server)
+    interruption = Interruption()
+    with listening(interruption):
+        status = _inspect(asked, as_json, terminal, interruption)
+    return INTERRUPTED_EXIT if interruption.level else status
+
+
+def look(conversation: Conversation, terminal: Terminal) -> Seen:
+    """Connect, read every inventory, and end the session."""
+    connection = conversation.connect()
+    if connection.status != "succeeded":
+        return Seen(connection, {})
+    inventories = {name: conversation.run(name, {}) for name in INVENTORIES}
+    conversation.end_session(terminal)
+    return Seen(connection, inventories)
+
+
+def _inspect(server: Server, as_json: bool, terminal: Terminal, interruption: Interruption) -> int:
+    teller = Teller(terminal, LiveLine(quiet=terminal.quiet))
+    with Conversation(server, dict(os.environ), interruption, teller.progress) as conversation:
+        seen = look(conversation, terminal)
+        document = conversation.shown(pretty(_document(seen)))
+        if as_json:
+            terminal.document(document)
+        else:
+            _show(terminal, seen)
+        for step in (seen.connection, *seen.inventories.values()):
+            if step.status != "succeeded":
+                told = line(conversation.text(step.message))
+                terminal.problem(f"{step.status}: {told} [{line(step.code or '')}]")
+    return seen.exit
+
+
+def _document(seen: Seen) -> dict[str, Any]:
+    first = seen.initialization
+    optional = {"instructions": first["instructions"]} if "instructions" in first else {}
+    return {
+        "format": "assay-inspect/1",
+        "protocol": first.get("protocolVersion"),
+        "server": first.get("serverInfo"),
+        "capabilities": first.get("capabilities"),
+        **optional,
+        "inventories": {name: _inventory(seen, name) for name in seen.inventories},
+    }
+
+
+def _inventory(seen: Seen, name: str) -> dict[str, Any]:
+    step = seen.inventories[name]
+    state = step.state if isinstance(step.state, dict) else {}
+    return {
+        "declared": state.get("declared", False) is True,
+        "complete": state.get("complete", False) is True,
+        "code": step.code,
+        "entries": seen.entries(name),
+    }
+
+
+def _show(terminal: Terminal, seen: Seen) -> None:
+    first = seen.initialization
+    if first:
+        server = first.get("serverInfo")
+        named = server if isinstance(server, dict) else {}
+        words = [named.get("title") or named.get("name"), named.get("version")]
+        heading = line(" ".join(str(word) for word in words if isinstance(word, str)) or "unnamed server")
+        terminal.result(f"{terminal.paint(heading, 'heading')}  (protocol {line(str(first.get('protocolVersion')))})")
+        terminal.result(f"capabilities: {line(_capabilities(first.get('capabilities')))}")
+        if isinstance(first.get("instructions"), str):
+            terminal.result(f"instructions: {block(first['instructions'])}")
+    for name in seen.inventories:
+        entries = seen.entries(name)
+        terminal.result("")
+        terminal.result(terminal.paint(f"{name} ({len(entries)})", "heading"))
+        table(terminal, ["name", "hints", "arguments (* required)", "description"], [_tool(entry) for entry in entries])
+
+
+def _capabilities(value: Any) -> str:
+    if not isinstance(value, dict) or not value:
+        return "none"
+    return ", ".join(f"{name} ({', '.join(told)})" if (told := _true(each)) else name for name, each in value.items())
+
+
+def _true(value: Any) -> list[str]:
+    return [name for name, member in value.items() if member is True] if isinstance(value, dict) else []
+
+
+def _tool(entry: Any) -> list[str]:
+    if not isinstance(entry, dict):
+        return ["?", "", "", "not an object"]
+    return [_text(entry.get("name")), _hints(entry.get("annotations")), _arguments(entry), _text(_described(entry))]
+
+
+def _described(entry: Mapping[str, Any]) -> Any:
+    return entry.get("description") or entry.get("title") or ""
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "?"
+
+
+def _hints(annotations: Any) -> str:
+    known = annotations if isinstance(annotations, dict) else {}
+    words = [
+        words[0] if known[hint] else words[1] for hint, words in _HINTS.items() if isinstance(known.get(hint), bool)
+    ]
+    return ", ".join(words)
+
+
+def _arguments(entry: Mapping[str, Any]) -> str:
+    schema = entry.get("inputSchema")
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    required = schema.get("required") if isinstance(schema, dict) else None
+    needed = required if isinstance(required, list) else []
+    names = list(properties) if isinstance(properties, dict) else []
+    return ", ".join(f"{name}{'*' if name in needed else ''}" for name in names)

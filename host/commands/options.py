@@ -1,0 +1,85 @@
+"""Options that several commands share, and the readings of their values."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from host.comparison import CLASSES
+
+__all__ = ["allow_origins", "bindings", "fail_on", "inputs", "plugin", "quiet", "server", "target"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+NONE = "none"
+
+target = click.option(
+    "--target",
+    metavar="URL",
+    help="The server's MCP endpoint. Its origin is admitted. Default: ASSAY_TARGET, else `target` of assay.toml.",
+)
+bindings = click.option(
+    "--bindings",
+    metavar="FILE",
+    help="Who each alias is; `-` reads standard input. Default: ASSAY_BINDINGS, else bindings.json if there is one.",
+)
+allow_origins = click.option(
+    "--allow-origin",
+    "allow_origins",
+    metavar="ORIGIN",
+    multiple=True,
+    help="Admit one more origin, such as https://auth.example.com. May be given several times.",
+)
+inputs = click.option(
+    "--input",
+    "inputs",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A public value that the flow takes. May be given several times.",
+)
+plugin = click.option("--plugin", metavar="PATH", help="The MCP plugin's executable. Default: ASSAY_PLUGIN, else ours.")
+quiet = click.option("-q", "--quiet", is_flag=True, help="Say nothing but what went wrong.")
+
+
+def _classes(_context: click.Context, parameter: click.Parameter, value: str | None) -> frozenset[str] | None:
+    if value is None:
+        return None
+    names = {name.strip() for name in value.split(",") if name.strip()}
+    known = [name for name in CLASSES if name != "unclassified"]
+    unknown = sorted(names - {*known, NONE})
+    if unknown or not names or (NONE in names and len(names) > 1):
+        wrong = f"there is no class {unknown[0]!r}" if unknown else "name classes, or `none` alone"
+        raise click.BadParameter(f"{wrong}; classes are {', '.join(known)}.", param=parameter)
+    return frozenset(names - {NONE})
+
+
+def fail_on(default: str) -> Callable[[_Command], _Command]:
+    """Make the option `--fail-on`; ``default`` tells in its help what happens without it."""
+    return click.option(
+        "--fail-on",
+        metavar="CLASSES",
+        callback=_classes,
+        help="Classes of change that count as failures: any of breaking,risk,routing,additive, or none."
+        f" A change that cannot be classified counts as breaking. {default}",
+    )
+
+
+def server(command: _Command) -> _Command:
+    """Add the options of commands that talk to one server without a flow."""
+    options = [
+        allow_origins,
+        click.option("--bearer-env", metavar="NAME", help="Send the bearer token that this variable holds."),
+        click.option(
+            "--header-env",
+            "header_envs",
+            metavar="HEADER=NAME",
+            multiple=True,
+            help="Send a private header; its value is in a variable.",
+        ),
+        click.option("--header", "headers", metavar="KEY=VALUE", multiple=True, help="Send a public header."),
+        click.option("--ca-file", metavar="FILE", help="Trust the PEM certificates in this file as well."),
+        plugin,
+        quiet,
+    ]
+    return functools.reduce(lambda made, option: option(made), reversed(options), command)

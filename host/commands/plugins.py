@@ -1,0 +1,59 @@
+"""`assay plugins`: what each plugin can do, from its own description."""
+
+import os
+from typing import Any
+
+import click
+
+from host.commands import options
+from host.description import CommandDescription, Description
+from host.documents import STANDARD_OUTPUT, write_document
+from host.executable import PROVIDERS, describe, find, without
+from host.preparation import describe_providers, harmless
+from host.tables import table
+from host.terminal import Terminal, line
+from protocol.failures import Failed
+from protocol.values.document import parse
+
+__all__ = ["plugins"]
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Write the plugins' descriptions as one document.")
+@options.plugin
+def plugins(as_json: bool, plugin: str | None) -> int:
+    """Show the commands of each plugin, with their arguments and expectations.
+
+    Everything comes from the plugin's `--describe`; `--json` gives it with every JSON Schema.
+    """
+    terminal = Terminal()
+    environment = dict(os.environ)
+    _, descriptions, failures = describe_providers(list(PROVIDERS), plugin, environment)
+    for failure in failures.values():
+        raise Failed(failure.code, failure.message, data=failure.data)
+    if as_json:
+        write_document(STANDARD_OUTPUT, _document(plugin, environment), terminal)
+        return 0
+    for description in descriptions.values():
+        _show(terminal, description)
+    return 0
+
+
+def _document(plugin: str | None, environment: dict[str, str]) -> dict[str, Any]:
+    found = [find(provider, plugin, environment) for provider in PROVIDERS]
+    described = [describe(each, without(harmless(environment), frozenset(), each)) for each in found]
+    return {"format": "assay-plugins/1", "plugins": [parse(text).value for text in described]}
+
+
+def _show(terminal: Terminal, description: Description) -> None:
+    heading = f"{description.provider}: {description.name} {description.version}"
+    terminal.result(terminal.paint(line(heading), "heading"))
+    rows = [_row(command) for command in description.commands.values()]
+    table(terminal, ["command", "effect", "arguments (* required)", "expect", "what it does"], rows)
+
+
+def _row(command: CommandDescription) -> list[str]:
+    arguments = [f"{argument.name}{'*' if argument.required else ''}" for argument in command.arguments.values()]
+    name = f"{command.name} -> capture" if command.capture else command.name
+    expected = command.expect.get("properties", {}) if isinstance(command.expect, dict) else {}
+    return [name, command.effect, ", ".join(arguments), ", ".join(expected), command.summary]

@@ -1,0 +1,163 @@
+"""One server without a flow: what `inspect`, `call` and `init` ask of it, through the plugin. Keeps no evidence."""
+
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self
+
+from host.bindings import Bindings, bind
+from host.inbox import Progress
+from host.interruption import Interruption
+from host.origins import admitted_origins
+from host.preparation import describe_providers
+from host.private import Private
+from host.session import Identities, Session
+from host.terminal import Terminal, line
+from protocol.failures import Code, Failed
+from protocol.values.document import encode
+from protocol.wire.steps import StepResult
+
+__all__ = ["Conversation", "Server", "read_argument", "read_server"]
+
+PROVIDER: Final = "MCP"
+ALIAS: Final = "server"
+#: Seconds for everything that one command does; each request has its own, much shorter deadline.
+LIMIT_SECONDS: Final = 600.0
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+class Server(NamedTuple):
+    """A server and how to reach it.
+
+    ``headers`` are public and go to `connect`; ``configuration`` is the binding, its private values as `{"env": NAME}`.
+    """
+
+    url: str
+    origins: tuple[str, ...]
+    headers: Mapping[str, str]
+    configuration: Mapping[str, Any]
+    plugin: str | None
+
+
+def read_server(
+    url: str,
+    *,
+    allow_origins: tuple[str, ...],
+    bearer_env: str | None,
+    header_envs: tuple[str, ...],
+    headers: tuple[str, ...],
+    ca_file: str | None,
+    plugin: str | None,
+) -> Server:
+    """Read the options of a command that talks to one server. Raises Failed (``invalid_arguments``)."""
+    configuration: dict[str, Any] = {}
+    if bearer_env is not None:
+        configuration["bearerToken"] = {"env": _variable("--bearer-env", bearer_env)}
+    private = _pairs("--header-env HEADER=NAME", header_envs)
+    if private:
+        configuration["headers"] = {
+            name: {"env": _variable("--header-env", variable)} for name, variable in private.items()
+        }
+    if ca_file is not None:
+        configuration["caFile"] = os.path.abspath(ca_file)
+    origins = admitted_origins(url, allow_origins)
+    return Server(url, origins, _pairs("--header KEY=VALUE", headers), configuration, plugin)
+
+
+class Conversation:
+    """A plugin with one alias bound to one server. Raises Failed when it cannot be started or refuses the binding."""
+
+    def __init__(
+        self,
+        server: Server,
+        environment: Mapping[str, str],
+        interruption: Interruption,
+        on_progress: Callable[[Progress], None],
+    ) -> None:
+        executables, descriptions, failures = describe_providers([PROVIDER], server.plugin, environment)
+        for failure in failures.values():
+            raise Failed(failure.code, failure.message, data=failure.data)
+        # A server that ends sessions itself answers DELETE with 405, which is no finding here.
+        bindings = Bindings({ALIAS: (PROVIDER, {"sessionCleanup": "server-managed", **server.configuration})})
+        missing = sorted(name for name in bindings.names if not environment.get(name))
+        if missing:
+            told = f"The environment variable {', '.join(missing)} is not set, or is empty."
+            raise Failed(Code.INVALID_ARGUMENTS, told)
+        bound = bind({ALIAS: PROVIDER}, bindings, server.url, environment, descriptions)
+        self._headers = server.headers
+        self._private = Private(bound.private)
+        identities = Identities(server.origins, bound.configurations, bindings.names)
+        self._session = Session(executables, environment, identities, self._private, interruption, on_progress)
+        self._deadline = time.monotonic() + LIMIT_SECONDS
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._session.end()
+
+    def connect(self) -> StepResult:
+        """Initialize the session, with the public headers."""
+        return self.run("connect", {"headers": encode(dict(self._headers)).decode()} if self._headers else {})
+
+    def run(self, command: str, arguments: Mapping[str, str]) -> StepResult:
+        """Check and run one command. Raises Failed: what is refused, ``plugin_died``."""
+        provider = self._session.provider(PROVIDER)
+        provider.check(ALIAS, command, arguments, (), self._session.interrupted)
+        stop = self._session.interrupted
+        return provider.run(ALIAS, command, arguments, deadline=self._deadline, stop=stop)
+
+    def end_session(self, terminal: Terminal) -> None:
+        """End the session; that a server does not confirm it is worth a line, and no failure."""
+        ended = self.run("disconnect", {})
+        if ended.status != "succeeded":
+            terminal.progress(f"note: {line(self.text(ended.message))}")
+
+    def shown(self, content: bytes) -> bytes:
+        """Return what is about to be shown. Raises Failed (``evidence_leak``) when it holds a private value."""
+        if self._private.leaks(content):
+            raise Failed(Code.EVIDENCE_LEAK, "A private value came back that was not taken out; nothing is shown.")
+        return content
+
+    def text(self, text: str) -> str:
+        """Return a text with nothing private in it."""
+        return self._private.text(text)
+
+
+def read_argument(text: str, standard_input: Callable[[], bytes]) -> str:
+    """Return the JSON that an argument stands for: itself, `@file`, or `-` for standard input. Raises Failed."""
+    if text != "-" and not text.startswith("@"):
+        return text
+    try:
+        data = standard_input() if text == "-" else Path(text[1:]).read_bytes()
+        return data.decode()
+    except OSError as error:
+        reason = error.strerror or "the system refused"
+        raise Failed(Code.INVALID_ARGUMENTS, f"The file {text[1:]} cannot be read: {reason}.") from None
+    except UnicodeDecodeError:
+        raise Failed(Code.INVALID_ARGUMENTS, "The arguments are not UTF-8.") from None
+
+
+def _pairs(form: str, given: tuple[str, ...]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not _HEADER.fullmatch(name):
+            raise Failed(Code.INVALID_ARGUMENTS, f"`{form.partition(' ')[0]}` takes the name of a header: `{form}`.")
+        if name in pairs:
+            raise Failed(Code.INVALID_ARGUMENTS, f"The header `{name}` is given twice. Keep one of them.")
+        pairs[name] = value
+    return pairs
+
+
+def _variable(option: str, name: str) -> str:
+    if not _VARIABLE.fullmatch(name):
+        told = f"`{option}` takes the name of an environment variable, never the value itself."
+        raise Failed(Code.INVALID_ARGUMENTS, told)
+    return name

@@ -1,0 +1,106 @@
+"""The command line `assay`: its subcommands, imported when they are used, and the one place where failures end."""
+
+import importlib
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from host.terminal import Terminal, block, line
+from protocol.failures import CODES, Code, Failed, Failure
+from protocol.version import VERSION
+
+__all__ = ["COMMANDS", "cli", "main"]
+
+#: Command -> what `assay --help` says of it. Each is the function of that name in the module of that name.
+COMMANDS: Final = {
+    "init": "Write a first flow, settings and bindings.",
+    "plan": "Check flows and list their steps; contacts no server.",
+    "run": "Run flows and keep evidence.",
+    "inspect": "Show what a server offers.",
+    "call": "Call one tool and show the exact reply.",
+    "diff": "Compare inventories of two runs.",
+    "plugins": "Show the commands of each plugin.",
+}
+ALIASES: Final = {"apply": "run"}
+_INTERRUPTED: Final = 130
+REFUSED_EXIT: Final = 2
+
+
+class _Lazy(click.Group):
+    """Imports a subcommand when it is asked for, so that `--help` and the quick commands start quickly."""
+
+    def list_commands(self, _context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
+        name = ALIASES.get(name, name)
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"host.commands.{name}"), name)
+        return command
+
+    def resolve_command(
+        self, context: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if words and self.get_command(context, words[0]) is None and not words[0].startswith("-"):
+            from host.problems import suggestion
+
+            known = [*COMMANDS, *ALIASES]
+            context.fail(f"There is no command {line(words[0])!r}. {suggestion(words[0], known, 'commands')}")
+        return super().resolve_command(context, words)
+
+    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(VERSION, "-V", "--version", prog_name="assay")
+def cli() -> None:
+    """Assay inspects MCP servers that you build or operate.
+
+    A flow is a Markdown file: it connects as one identity or several, reads inventories, calls tools, and asserts what
+    came back. `assay init URL` writes a first one.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit status. Nothing escapes: every failure is a line on standard error."""
+    terminal = Terminal()
+    try:
+        status = cli.main(args=arguments, prog_name="assay", standalone_mode=False)
+        return status if isinstance(status, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except Failed as failed:
+        return _tell(terminal, failed.failure)
+    except (KeyboardInterrupt, click.Abort):
+        terminal.problem("Interrupted.")
+        return _INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the last line: a defect is told without a traceback, which may quote
+        return _tell(terminal, Failure(Code.INTERNAL, f"A defect in Assay: {_place(error)}."))
+
+
+def _tell(terminal: Terminal, failure: Failure) -> int:
+    entry = CODES[failure.code]
+    terminal.problem(f"error: {block(failure.message)} [{failure.code}]")
+    diagnostics = (failure.data or {}).get("diagnostics")
+    if diagnostics:
+        terminal.problem("its last words:\n" + "\n".join(f"| {line(row)}" for row in str(diagnostics).splitlines()))
+    # What the host refuses before anything is contacted says itself what to do.
+    if entry.exit != REFUSED_EXIT:
+        terminal.problem(f"help: {entry.remedy}")
+    return entry.exit
+
+
+def _place(error: BaseException) -> str:
+    """Say which exception came from where. Its text is left out: it may quote what must not be shown."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    own = [frame for frame in frames if "host" in Path(frame.filename).parts]
+    came = f", called from {Path(own[-1].filename).name}:{own[-1].lineno}" if own and own[-1] is not frames[-1] else ""
+    return f"{type(error).__name__}{where}{came}"

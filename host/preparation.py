@@ -1,0 +1,321 @@
+"""From a command line to flows ready to be checked: files, settings, plugins, bindings, with all refusals at once."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from host.bindings import BINDINGS_LIMIT, Bindings, Bound, bind, read_bindings
+from host.description import Description, read_description
+from host.executable import Executable, describe, find, without
+from host.exposure import exposed_inputs, exposed_text
+from host.files import find_settings, read_file, read_private_file
+from host.flow import Flow
+from host.inputs import read_inputs, require_taken
+from host.origins import admitted_origins
+from host.outcome import ERROR_EXIT, REFUSED_EXIT, FlowOutcome, exit_of_code
+from host.problems import Problem, render
+from host.reading import FLOW_LIMIT, Draft, check_flow, parse_flow
+from host.settings import Choices, choose, read_settings
+from host.terminal import standard_input
+from protocol.failures import Code, Failed, Failure
+
+__all__ = [
+    "Job",
+    "Options",
+    "Prepared",
+    "describe_providers",
+    "harmless",
+    "innocent",
+    "load_choices",
+    "prepare",
+    "refuse",
+]
+
+#: Stands for the target of a plan that has none: commands are checked, nothing is contacted.
+PLANNED_TARGET: Final = "http://target.invalid/mcp"
+#: What a child that only describes itself needs of the environment. Bindings are not read yet, so the variables that
+#: they name are not known, and none of them may reach a child.
+_HARMLESS: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH")
+
+
+class Options(NamedTuple):
+    """What a command line says about the flows to plan or run; None and empty where it says nothing."""
+
+    flows: tuple[str, ...]
+    target: str | None = None
+    bindings: str | None = None
+    allow_origins: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    plugin: str | None = None
+    evidence: str | None = None
+    planning: bool = False
+
+
+class Job(NamedTuple):
+    """A flow that nothing refused so far. ``file`` is its path as runs record it: relative to the project's folder.
+
+    ``unresolved`` says which bindings could not be looked at when planning.
+    """
+
+    flow: Flow
+    path: Path
+    file: str
+    bound: Bound
+    unresolved: tuple[str, ...] = ()
+
+
+class Prepared(NamedTuple):
+    """Everything that runs share. When ``refused`` is not empty, nothing may be contacted."""
+
+    jobs: tuple[Job, ...]
+    refused: tuple[FlowOutcome, ...]
+    choices: Choices
+    origins: tuple[str, ...]
+    executables: Mapping[str, Executable]
+    descriptions: Mapping[str, Description]
+    hidden: frozenset[str]
+
+    @property
+    def codes(self) -> dict[str, int]:
+        """The exit status of each failure code that a plugin describes."""
+        return {code: status for each in self.descriptions.values() for code, status in each.codes.items()}
+
+
+def prepare(options: Options, environment: Mapping[str, str]) -> Prepared:
+    """Read everything that the flows need and look at it. Contacts nothing; plugins only describe themselves.
+
+    Raises Failed for what concerns the command line as a whole: its settings, paths, inputs, origins.
+    """
+    folder, choices = load_choices(options, environment)
+    origins = admitted_origins(choices.target, choices.allow_origins)
+    given = read_inputs(options.inputs)
+    drafts, unreadable = _drafts(options.flows)
+    if drafts:
+        require_taken(given, {name for draft in drafts.values() for name in draft.inputs})
+    providers = {provider for draft in drafts.values() for provider in draft.providers.values()}
+    executables, descriptions, failures = describe_providers(sorted(providers), options.plugin, environment)
+    bindings: Bindings | None = None
+    try:
+        bindings = _bindings(choices, descriptions)
+    except Failed as failed:
+        failures["bindings"] = failed.failure
+    binder = _Binder(bindings, choices.target, environment, descriptions, planning=options.planning)
+    made = [_job(draft, Path(path), folder, descriptions, given, binder, failures) for path, draft in drafts.items()]
+    jobs = tuple(outcome for outcome in made if isinstance(outcome, Job))
+    refused = [*unreadable, *(outcome for outcome in made if isinstance(outcome, FlowOutcome))]
+    if refused:
+        refused += [innocent(job) for job in jobs]
+    hidden = bindings.names if bindings else frozenset()
+    return Prepared(jobs, tuple(refused), choices, origins, executables, descriptions, hidden)
+
+
+def refuse(
+    flow: str | None,
+    file: str,
+    text: str,
+    problems: Sequence[Problem],
+    failure: Failure | None = None,
+    *,
+    redact: Callable[[str], str] = str,
+) -> FlowOutcome:
+    """Return the outcome of a flow that is not run: for problems in it, or for a failure around it."""
+    status = exit_of_code(failure.code) if failure else REFUSED_EXIT
+    told = failure.message if failure else _count(problems)
+    diagnostics = (failure.data or {}).get("diagnostics") if failure else None
+    return FlowOutcome(
+        flow=flow,
+        file=file,
+        run=None,
+        folder=None,
+        status="error" if status >= ERROR_EXIT else "refused",
+        code=str(failure.code) if failure else None,
+        message=redact(told),
+        problems=tuple(problems),
+        shown=render(file, text, problems, redact=redact) if problems else "",
+        exit=status if status >= ERROR_EXIT else REFUSED_EXIT,
+        notes=(f"its last words: {redact(diagnostics)}",) if diagnostics else (),
+    )
+
+
+def load_choices(options: Options, environment: Mapping[str, str]) -> tuple[str, Choices]:
+    """Return the project's folder, and what holds after options, environment and assay.toml."""
+    folder, data = find_settings(os.curdir)
+    settings, problems = read_settings(str(Path(folder) / "assay.toml"), data or b"")
+    if problems:
+        shown = render("assay.toml", str(data or b"", "utf-8", "replace"), problems)
+        raise Failed(Code.INVALID_ARGUMENTS, shown.rstrip())
+    return folder, choose(
+        settings,
+        folder,
+        environment,
+        target=options.target,
+        bindings=options.bindings,
+        allow_origins=options.allow_origins,
+        evidence=options.evidence,
+    )
+
+
+def describe_providers(
+    providers: Sequence[str], plugin: str | None, environment: Mapping[str, str]
+) -> tuple[dict[str, Executable], dict[str, Description], dict[str, Failure]]:
+    """Find each provider's executable and have it describe itself; failures are by provider."""
+    executables: dict[str, Executable] = {}
+    descriptions: dict[str, Description] = {}
+    failures: dict[str, Failure] = {}
+    for provider in providers:
+        try:
+            executable = executables[provider] = find(provider, plugin, environment)
+            described = read_description(describe(executable, without(harmless(environment), frozenset(), executable)))
+            if described.provider != provider:
+                raise Failed(
+                    Code.PROVIDER_MISSING,
+                    f"The plugin executable is for the provider `{described.provider}`; `{provider}` is needed.",
+                )
+            descriptions[provider] = described
+        except Failed as failed:
+            failures[provider] = failed.failure
+    return executables, descriptions, failures
+
+
+def harmless(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what a plugin that only describes itself gets of the environment."""
+    return {name: environment[name] for name in _HARMLESS if name in environment}
+
+
+class _Binder:
+    """Binds the aliases of one flow after another; when planning, without what is not known yet."""
+
+    def __init__(
+        self,
+        bindings: Bindings | None,
+        target: str | None,
+        environment: Mapping[str, str],
+        descriptions: Mapping[str, Description],
+        *,
+        planning: bool,
+    ) -> None:
+        self._bindings = bindings
+        self._target = target
+        self._environment = environment
+        self._descriptions = descriptions
+        self._planning = planning
+
+    @property
+    def planning(self) -> bool:
+        return self._planning
+
+    def bind(self, providers: Mapping[str, str]) -> tuple[Bound, tuple[str, ...]]:
+        """Return what the aliases are bound to, and why some of it had to be left out of a plan. Raises Failed."""
+        if not self._planning:
+            return bind(providers, self._bindings, self._target, self._environment, self._descriptions), ()
+        found: dict[str, Any] = {}
+        unresolved = []
+        for alias, provider in providers.items():
+            target = self._target or PLANNED_TARGET
+            try:
+                bound = bind({alias: provider}, self._bindings, target, self._environment, self._descriptions)
+            except Failed as failed:
+                entry = self._bindings.entry(alias) if self._bindings else None
+                if entry is None or entry[0] != provider:
+                    raise
+                unresolved.append(failed.failure.message)
+                bound = bind({alias: provider}, None, target, self._environment, self._descriptions)
+            found |= bound.bindings
+        return Bound(found), tuple(unresolved)
+
+
+def _drafts(flows: Sequence[str]) -> tuple[dict[str, Draft], list[FlowOutcome]]:
+    """Read every flow file that is named or lies in a folder that is named, each once."""
+    drafts: dict[str, Draft] = {}
+    unreadable = []
+    for named in flows:
+        found = _files(named)
+        if not found:
+            told = "The folder holds no flow: no file ending in .md that begins with frontmatter (`---`)."
+            unreadable.append(refuse(None, named, "", [Problem(0, 0, 0, told, "Name a flow file.")]))
+        for path in found:
+            try:
+                drafts.setdefault(path, parse_flow(_shown(path), read_file(path, FLOW_LIMIT)))
+            except Failed as failed:
+                problem = Problem(0, 0, 0, failed.failure.message, "")
+                unreadable.append(refuse(None, _shown(path), "", [problem]))
+    return drafts, unreadable
+
+
+def _files(named: str) -> list[str]:
+    """Return the flow files that a name stands for: itself, or those in the folder and below it, hidden ones aside."""
+    if not os.path.isdir(named):
+        return [os.path.normpath(named)]
+    found = []
+    for folder, folders, names in os.walk(named):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        paths = [os.path.normpath(os.path.join(folder, name)) for name in sorted(names)]
+        found += [path for path in paths if path.endswith(".md") and _begins_with_frontmatter(path)]
+    return found
+
+
+def _begins_with_frontmatter(path: str) -> bool:
+    try:
+        return read_file(path, 8).removeprefix(b"\xef\xbb\xbf").startswith(b"---")
+    except Failed:
+        return True
+
+
+def _shown(path: str) -> str:
+    """Return a path as text; bytes of it that are not UTF-8 are replaced."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def _recorded(path: Path, folder: str) -> str:
+    """Return a flow's path as runs record it: the same from wherever in the project a command is given."""
+    whole, root = path.absolute(), Path(folder).absolute()
+    return _shown(os.path.normpath(whole.relative_to(root) if whole.is_relative_to(root) else whole))
+
+
+def _bindings(choices: Choices, descriptions: Mapping[str, Description]) -> Bindings | None:
+    if choices.bindings == "-":
+        return read_bindings(standard_input(BINDINGS_LIMIT), descriptions, trusted=True)
+    found = read_private_file(choices.bindings, BINDINGS_LIMIT) if choices.bindings else None
+    if found is not None:
+        return read_bindings(found.data, descriptions, trusted=found.trusted)
+    if choices.bindings_named:
+        raise Failed(Code.INVALID_BINDING, "The bindings file that was named does not exist.")
+    return None
+
+
+def _job(
+    draft: Draft,
+    path: Path,
+    folder: str,
+    descriptions: Mapping[str, Description],
+    given: Mapping[str, str],
+    binder: _Binder,
+    failures: Mapping[str, Failure],
+) -> Job | FlowOutcome:
+    reading = check_flow(draft, descriptions, given, planning=binder.planning)
+    failure = next((failures[name] for name in ("bindings", *draft.providers.values()) if name in failures), None)
+    if reading.flow is None or failure is not None:
+        return refuse(reading.flow and reading.flow.name, draft.file, reading.text, reading.problems, failure)
+    flow = reading.flow
+    try:
+        bound, unresolved = binder.bind(flow.providers)
+    except Failed as failed:
+        return refuse(flow.name, flow.file, flow.text, (), failed.failure)
+    private = [value for values in bound.private.values() for value in values]
+    exposed = (*exposed_text(flow.text, private), *exposed_inputs(flow.values, private))
+    if exposed:
+        told = "The flow holds a private value of a binding; it would be kept as evidence."
+        return refuse(flow.name, flow.file, flow.text, exposed, Failure(Code.PRIVATE_OPERAND, told))
+    return Job(flow, path, _recorded(path, folder), bound, unresolved)
+
+
+def innocent(job: Job) -> FlowOutcome:
+    """Return the outcome of a flow that is not run because of another one."""
+    told = Failure(Code.CANCELLED, "Not run: another flow was refused.")
+    outcome = refuse(job.flow.name, job.flow.file, job.flow.text, (), told)
+    return outcome._replace(code=None, status="refused", exit=REFUSED_EXIT)
+
+
+def _count(problems: Sequence[Problem]) -> str:
+    return f"{len(problems)} problem{'' if len(problems) == 1 else 's'}; nothing was contacted."

@@ -1,0 +1,215 @@
+"""Runs prepared flows one after another: checks every step of all of them first, and keeps baselines."""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from host.baseline import Baseline, default_baseline, read_baseline, write_baseline
+from host.comparator import Comparator
+from host.engine import Ran, run_flow
+from host.evidence import Evidence
+from host.flow import Flow, Step
+from host.interruption import Interruption
+from host.outcome import ERROR_EXIT, INTERRUPTED_EXIT, FlowOutcome
+from host.preparation import Job, Prepared, innocent, refuse
+from host.private import Private
+from host.problems import Problem
+from host.progress import Teller
+from host.recorder import Recorder
+from host.session import Identities, Session
+from protocol.failures import CODES, Code, Failed, Failure
+
+__all__ = ["RunOptions", "Runner", "check_jobs", "runs_folder"]
+
+#: Where run folders lie within the folder of evidence.
+RUNS: Final = "runs"
+
+
+class RunOptions(NamedTuple):
+    """How flows are run. ``baseline`` is a path for one flow, None for the file beside each."""
+
+    fail_fast: bool
+    baseline: str | None
+    update_baseline: bool
+    fail_on: frozenset[str]
+
+
+def runs_folder(evidence: str) -> Path:
+    """Return the folder of run folders."""
+    return Path(evidence) / RUNS
+
+
+class Runner:
+    """Runs the prepared flows of one command line. ``teller`` is told how it goes."""
+
+    def __init__(
+        self, prepared: Prepared, environment: Mapping[str, str], teller: Teller, interruption: Interruption
+    ) -> None:
+        self._prepared = prepared
+        self._environment = environment
+        self._teller = teller
+        self._interruption = interruption
+        self._known: list[Private] = []
+
+    def leaks(self, buffer: bytes) -> bool:
+        """Tell whether a buffer holds a private value of any flow that was started."""
+        return any(private.leaks(buffer) for private in self._known)
+
+    def check(self) -> list[FlowOutcome]:
+        """Check every step of every flow; return an outcome for each flow when something is refused, else none."""
+        jobs = self._prepared.jobs
+        session = self._start(jobs)
+        if isinstance(session, Failure):
+            return [_not_started(job, session, self._interruption) for job in jobs]
+        with session:
+            return check_jobs(jobs, session)
+
+    def run(self, options: RunOptions) -> list[FlowOutcome]:
+        """Check every step of every flow, and run the flows unless one is refused.
+
+        Raises Failed for a baseline that cannot be read.
+        """
+        jobs = self._prepared.jobs
+        baselines = [_baseline(job, options) for job in jobs]
+        if len(jobs) > 1:
+            refused = self.check()
+            return refused or [self._alone(job, each, options) for job, each in zip(jobs, baselines, strict=True)]
+        return [self._alone(job, each, options, check=True) for job, each in zip(jobs, baselines, strict=True)]
+
+    def _alone(self, job: Job, baseline: Baseline | None, options: RunOptions, *, check: bool = False) -> FlowOutcome:
+        """Run one flow with plugins of its own, which also check it when nothing has before."""
+        session = self._start((job,))
+        if isinstance(session, Failure):
+            return _not_started(job, session, self._interruption)
+        with session:
+            refused = check_jobs((job,), session) if check else []
+            return refused[0] if refused else self._run(job, baseline, options, session)
+
+    def _start(self, jobs: Sequence[Job]) -> Session | Failure:
+        """Start the plugins that flows need; an alias is the same identity in all of them."""
+        configurations: dict[str, dict[str, object]] = {}
+        private: dict[str, tuple[str, ...]] = {}
+        for job in jobs:
+            for provider, aliases in job.bound.configurations.items():
+                configurations.setdefault(provider, {}).update(aliases)
+            for provider, values in job.bound.private.items():
+                private[provider] = tuple(dict.fromkeys((*private.get(provider, ()), *values)))
+        known = Private({provider: private.get(provider, ()) for provider in configurations})
+        self._known.append(known)
+        self._teller.redact = known.text
+        prepared = self._prepared
+        identities = Identities(prepared.origins, configurations, prepared.hidden)
+        progress = self._teller.progress
+        try:
+            return Session(prepared.executables, self._environment, identities, known, self._interruption, progress)
+        except Failed as failed:
+            return failed.failure._replace(message=known.text(failed.failure.message))
+
+    def _run(self, job: Job, baseline: Baseline | None, options: RunOptions, session: Session) -> FlowOutcome:
+        root = runs_folder(self._prepared.choices.evidence)
+        if session.interrupted():
+            return _not_started(job, None, session.interruption)
+        try:
+            evidence = Evidence(root, session.private.leaks)
+        except Failed as failed:
+            return refuse(job.flow.name, job.flow.file, job.flow.text, (), failed.failure)
+        recorder = Recorder(evidence, job.flow, job.file, session.plugins, session.private, time.time())
+        update = options.update_baseline
+        comparator = Comparator(baseline, options.fail_on, update=update, root=root, file=job.file, run=evidence.run)
+        self._teller.flow(job.flow)
+        ran = run_flow(
+            job.flow,
+            session,
+            evidence,
+            recorder,
+            comparator,
+            self._teller,
+            fail_fast=options.fail_fast,
+            codes=self._prepared.codes,
+        )
+        outcome = _keep(job, ran, options, session.private.leaks) if update else ran.outcome
+        return outcome._replace(notes=(*outcome.notes, *_uncovered(job.flow, baseline, options)))
+
+
+def check_jobs(jobs: Sequence[Job], session: Session) -> list[FlowOutcome]:
+    """Have every step looked at by its plugin. Returns an outcome for each flow when one is refused, else none."""
+    refusals = [_check(job.flow, session) for job in jobs]
+    if session.interrupted():
+        return [_not_started(job, None, session.interruption) for job in jobs]
+    if not any(refusals):
+        return []
+    return [outcome or innocent(job) for job, outcome in zip(jobs, refusals, strict=True)]
+
+
+def _check(flow: Flow, session: Session) -> FlowOutcome | None:
+    refused: list[Failed] = []
+    problems: list[Problem] = []
+    for step in flow.steps:
+        failed = None if session.interrupted() else session.check(step, flow.values)
+        if failed is not None:
+            refused.append(failed)
+            problems.append(_problem(step, failed.failure))
+            if failed.code == Code.PLUGIN_DIED:
+                break
+    if not refused:
+        return None
+    failure = refused[0].failure._replace(data=refused[-1].failure.data)
+    return refuse(flow.name, flow.file, flow.text, problems, failure, redact=session.private.text)
+
+
+def _problem(step: Step, failure: Failure) -> Problem:
+    """Place a refusal: at the argument that it names, else at the command."""
+    named = (failure.where or "").partition(".")[0].partition("[")[0].partition("/")[0]
+    place = next((argument for argument in step.arguments if argument.name == named), None)
+    advice = CODES[failure.code].remedy
+    if place is not None:
+        return Problem(place.line, place.column, len(place.name), failure.message, advice)
+    return Problem(step.line, step.column, len(f"{step.alias}.{step.command}"), failure.message, advice)
+
+
+def _not_started(job: Job, failure: Failure | None, interruption: Interruption) -> FlowOutcome:
+    if interruption.level:
+        told = Failure(Code.CANCELLED, "Interrupted before anything was contacted.")
+        outcome = refuse(job.flow.name, job.flow.file, job.flow.text, (), told)
+        return outcome._replace(status="interrupted", exit=INTERRUPTED_EXIT)
+    return refuse(job.flow.name, job.flow.file, job.flow.text, (), failure)
+
+
+def _baseline(job: Job, options: RunOptions) -> Baseline | None:
+    path = _baseline_path(job, options)
+    if path.exists() or (options.baseline is not None and not options.update_baseline):
+        return read_baseline(path)
+    return None
+
+
+def _baseline_path(job: Job, options: RunOptions) -> Path:
+    return Path(options.baseline) if options.baseline is not None else default_baseline(job.path)
+
+
+def _keep(job: Job, ran: Ran, options: RunOptions, leaks: Callable[[bytes], bool]) -> FlowOutcome:
+    """Write the baseline of a flow that succeeded, or say why not."""
+    path = _baseline_path(job, options)
+    if ran.outcome.exit:
+        return ran.outcome._replace(notes=(f"baseline {path} not written: the flow did not succeed",))
+    if not ran.inventories:
+        return ran.outcome._replace(notes=(f"baseline {path} not written: the flow read no inventory",))
+    try:
+        write_baseline(path, job.flow.name, ran.inventories, leaks)
+    except Failed as failed:
+        told = str(failed)
+        status = CODES[failed.code].exit
+        return ran.outcome._replace(status="error", code=str(failed.code), message=told, exit=max(status, ERROR_EXIT))
+    count = len(ran.inventories)
+    return ran.outcome._replace(notes=(f"baseline: {path} ({count} {'inventory' if count == 1 else 'inventories'})",))
+
+
+def _uncovered(flow: Flow, baseline: Baseline | None, options: RunOptions) -> list[str]:
+    """Name the steps of a baseline that the flow has no longer."""
+    if baseline is None or options.update_baseline:
+        return []
+    steps = {step.id for step in flow.steps}
+    gone = [entry.step for entry in baseline.entries if entry.step not in steps]
+    name = os.path.basename(baseline.path)
+    return [f"the baseline {name} holds `{step}`, which the flow has no more" for step in gone]

@@ -1,0 +1,66 @@
+"""Drives a real plugin executable over the host wire, one request at a time; for tests, conformance and benchmarks."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from protocol.wire.messages import PROTOCOL, Response, decode, encode_request
+
+__all__ = ["SOURCE", "DrivenPlugin"]
+
+#: The plugin as it lies in the source tree.
+SOURCE = (sys.executable, "-m", "plugin")
+
+
+class DrivenPlugin:
+    """A plugin with one identity, `api`, on one server. Leaving the block shuts it down."""
+
+    def __init__(self, command: Sequence[str | Path] = SOURCE) -> None:
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._asked = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._process:
+            if kind is None:
+                self.ask("shutdown", {})
+            else:
+                self._process.kill()
+
+    def bind(self, url: str) -> None:
+        """Initialize the plugin for ``url``, anonymously, and admit its origin."""
+        parts = urlsplit(url)
+        opening = {"origins": [f"{parts.scheme}://{parts.netloc}"], "bindings": {"api": {"endpoint": url}}}
+        self.ask("initialize", {"protocol": PROTOCOL, "host": {"name": "tests", "version": "1"}} | opening)
+
+    def run(self, command: str, **arguments: str) -> dict[str, Any]:
+        """Run one command of `api` and return its step result."""
+        result: dict[str, Any] = self.ask("run", {"alias": "api", "command": command, "arguments": arguments})
+        return result
+
+    def ask(self, method: str, params: dict[str, Any]) -> Any:
+        """Send one request and return its result. Raises RuntimeError for an error, or when the plugin ends."""
+        assert self._process.stdin is not None
+        self._asked += 1
+        self._process.stdin.write(encode_request(self._asked, method, params))
+        self._process.stdin.flush()
+        for message in self._responses():
+            if message.id == self._asked:
+                if message.error is not None:
+                    raise RuntimeError(f"{method}: {message.error}")
+                return message.result
+        raise RuntimeError(f"{method}: the plugin ended")
+
+    def _responses(self) -> Iterator[Response]:
+        for line in self._process.stdout or ():
+            message = decode(line.rstrip(b"\n"))
+            if isinstance(message, Response):
+                yield message

@@ -1,0 +1,288 @@
+"""Binding configurations: every field with its rule and limit, and what of it is private."""
+
+import json
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plugin.binding import Binding, authorization, join, private_values, read_binding, url_secrets
+from plugin.configuration import configuration_schema
+from protocol.failures import Code, Failed
+from protocol.values.document import parse
+
+ENDPOINT = "https://mcp.example.com/mcp"
+
+
+def read(**fields: Any) -> Binding:
+    """Read a configuration as it comes over the wire."""
+    return read_binding("api", parse(json.dumps({"endpoint": ENDPOINT, **fields})).value)
+
+
+def refusal(configuration: Any) -> tuple[str, str | None]:
+    with pytest.raises(Failed) as caught:
+        read_binding("api", parse(json.dumps(configuration)).value)
+    assert caught.value.code is Code.INVALID_BINDING
+    return caught.value.failure.message, caught.value.failure.where
+
+
+def test_an_endpoint_alone_gets_every_default() -> None:
+    assert read() == Binding(
+        endpoint=ENDPOINT,
+        bearer_token=None,
+        headers=(),
+        token_directory=None,
+        ca_file=None,
+        server_managed=False,
+        timeout_ms=15_000,
+        max_response_bytes=8_388_608,
+        max_pages=50,
+        max_items=5_000,
+        keep_text=False,
+    )
+
+
+def test_every_field_is_read() -> None:
+    binding = read(
+        bearerToken="token-123",
+        headers={"x-api-key": "key-123"},
+        tokenDirectory="/run/tokens/",
+        caFile="/etc/ca.pem",
+        sessionCleanup="server-managed",
+        timeoutMs=120_000,
+        maxResponseBytes="1024",
+        maxPages=3,
+        maxItems="7",
+        keepText=True,
+    )
+    assert binding == Binding(
+        endpoint=ENDPOINT,
+        bearer_token="token-123",
+        headers=(("X-Api-Key", "key-123"),),
+        token_directory="/run/tokens",
+        ca_file="/etc/ca.pem",
+        server_managed=True,
+        timeout_ms=120_000,
+        max_response_bytes=1024,
+        max_pages=3,
+        max_items=7,
+        keep_text=True,
+    )
+
+
+def test_the_repr_of_a_binding_shows_nothing() -> None:
+    assert repr(read(bearerToken="token-123")) == "<Binding>"
+
+
+@pytest.mark.parametrize("value", ['{"X-Region":"eu-west"}', {"X-Region": "eu-west"}])
+def test_headers_may_be_an_object_or_a_json_string(value: Any) -> None:
+    assert read(headers=value).headers == (("X-Region", "eu-west"),)
+
+
+@pytest.mark.parametrize("value", ["Bearer token-123", "bearer token-123", "BEARER  token-123"])
+def test_an_authorization_header_with_the_bearer_scheme_is_the_token(value: str) -> None:
+    binding = read(headers={"authorization": value})
+    assert (binding.bearer_token, binding.headers) == ("token-123", ())
+
+
+@pytest.mark.parametrize("value", [True, "true"])
+def test_keep_text_may_be_a_boolean_or_its_spelling(value: Any) -> None:
+    assert read(keepText=value).keep_text is True
+
+
+@pytest.mark.parametrize(
+    ("field", "least", "most"),
+    [
+        ("timeoutMs", 100, 600_000),
+        ("maxResponseBytes", 1, 8_388_608),
+        ("maxPages", 1, 10_000),
+        ("maxItems", 1, 100_000),
+    ],
+)
+def test_numbers_are_admitted_at_their_limits_and_refused_past_them(field: str, least: int, most: int) -> None:
+    for value in (least, most, str(least), str(most)):
+        read(**{field: value})
+    for bad in (
+        least - 1,
+        most + 1,
+        str(most + 1),
+        f"0{least}",
+        f" {least}",
+        f"{least}.0",
+        True,
+        None,
+        [],
+        1.5,
+        "",
+        "١٢٣",
+    ):
+        message, where = refusal({"endpoint": ENDPOINT, field: bad})
+        assert message == f"`{field}` of the binding `api` must be an integer from {least} to {most}."
+        assert where == f"api.{field}"
+
+
+SECRET = "s3cr3t-value"
+
+#: Configurations that are refused: the field that the refusal names, and a word of its reason.
+REFUSED: list[tuple[dict[str, Any], str | None, str]] = [
+    ({}, "endpoint", "required"),
+    ({"endpoint": 7}, "endpoint", "string"),
+    ({"endpoint": "ftp://host/s3cr3t-value"}, "endpoint", "http"),
+    ({"endpoint": "/mcp/s3cr3t-value"}, "endpoint", "http"),
+    ({"endpoint": "http://user:s3cr3t-value@host/mcp"}, "endpoint", "user information"),
+    ({"endpoint": "http://host/mcp#s3cr3t-value"}, "endpoint", "fragment"),
+    ({"endpoint": "http://host/mcp#"}, "endpoint", "fragment"),
+    ({"endpoint": "http://host/s3cr3t-value x"}, "endpoint", "white space"),
+    ({"endpoint": "http://host:99999/s3cr3t-value"}, "endpoint", "port"),
+    ({"endpoint": "http:///s3cr3t-value"}, "endpoint", "host"),
+    ({"endpoint": "http://host/s3cr3t-valüe"}, "endpoint", "percent-encoded"),
+    ({"endpoint": "http://host/?q=s3cr3t-valüe"}, "endpoint", "percent-encoded"),
+    ({"endpoint": "http://host/" + "a" * 8192}, "endpoint", "8192"),
+    ({"endpoint": ENDPOINT, "bearerToken": "abc"}, "bearerToken", "4 to"),
+    ({"endpoint": ENDPOINT, "bearerToken": "Bearer s3cr3t-value"}, "bearerToken", "scheme word"),
+    ({"endpoint": ENDPOINT, "bearerToken": "s3cr3t-value\n"}, "bearerToken", "printable"),
+    ({"endpoint": ENDPOINT, "bearerToken": "s3cr3t-valüe"}, "bearerToken", "printable"),
+    ({"endpoint": ENDPOINT, "bearerToken": "a" * 16385}, "bearerToken", "16384"),
+    ({"endpoint": ENDPOINT, "headers": 5}, "headers", "object"),
+    ({"endpoint": ENDPOINT, "headers": "{s3cr3t-value"}, "headers", "strict JSON"),
+    ({"endpoint": ENDPOINT, "headers": '["s3cr3t-value"]'}, "headers", "object"),
+    ({"endpoint": ENDPOINT, "headers": '{"A":"s3cr3t-value","A":"s3cr3t-value"}'}, "headers", "repeats"),
+    ({"endpoint": ENDPOINT, "headers": {"A": "abc"}}, "headers", "under 4"),
+    ({"endpoint": ENDPOINT, "headers": {"A": ""}}, "headers", "value of header 1"),
+    ({"endpoint": ENDPOINT, "headers": {"A": 12345}}, "headers", "value of header 1"),
+    ({"endpoint": ENDPOINT, "headers": {"A": "s3cr3t-value "}}, "headers", "value of header 1"),
+    ({"endpoint": ENDPOINT, "headers": {"A": "s3cr3t\r\nvalue"}}, "headers", "value of header 1"),
+    ({"endpoint": ENDPOINT, "headers": {"A": "a" * 16385}}, "headers", "value of header 1"),
+    ({"endpoint": ENDPOINT, "headers": {"A B": "s3cr3t-value"}}, "headers", "name of header 1"),
+    ({"endpoint": ENDPOINT, "headers": {"": "s3cr3t-value"}}, "headers", "name of header 1"),
+    ({"endpoint": ENDPOINT, "headers": {"A-b": "s3cr3t-value", "a-B": "s3cr3t-value"}}, "headers", "twice"),
+    ({"endpoint": ENDPOINT, "headers": {f"H{n}": "s3cr3t-value" for n in range(33)}}, "headers", "32"),
+    ({"endpoint": ENDPOINT, "headers": {"Authorization": "Basic s3cr3t-value"}}, "headers", "Bearer"),
+    ({"endpoint": ENDPOINT, "headers": {"Authorization": "s3cr3t-value"}}, "headers", "Bearer"),
+    ({"endpoint": ENDPOINT, "headers": {"Authorization": "Bearer abc"}}, "headers", "4 or more"),
+    (
+        {"endpoint": ENDPOINT, "bearerToken": SECRET, "headers": {"Authorization": f"Bearer {SECRET}"}},
+        "bearerToken",
+        "beside",
+    ),
+    ({"endpoint": ENDPOINT, "tokenDirectory": "s3cr3t-value"}, "tokenDirectory", "absolute"),
+    ({"endpoint": ENDPOINT, "tokenDirectory": "/s3cr3t-value/../x"}, "tokenDirectory", "`..`"),
+    ({"endpoint": ENDPOINT, "tokenDirectory": "////"}, "tokenDirectory", "absolute"),
+    ({"endpoint": ENDPOINT, "tokenDirectory": "/s3cr3t-value/."}, "tokenDirectory", "`.`"),
+    ({"endpoint": ENDPOINT, "tokenDirectory": "/s3cr3t\u0000value"}, "tokenDirectory", "absolute"),
+    ({"endpoint": ENDPOINT, "caFile": "s3cr3t-value.pem"}, "caFile", "absolute"),
+    ({"endpoint": ENDPOINT, "caFile": "/ca"}, "caFile", "4 to"),
+    ({"endpoint": ENDPOINT, "sessionCleanup": "s3cr3t-value"}, "sessionCleanup", "server-managed"),
+    ({"endpoint": ENDPOINT, "sessionCleanup": []}, "sessionCleanup", "server-managed"),
+    ({"endpoint": ENDPOINT, "keepText": "yes"}, "keepText", "true or false"),
+    ({"endpoint": ENDPOINT, "keepText": 1}, "keepText", "true or false"),
+    ({"endpoint": ENDPOINT, "bearertoken": SECRET}, None, "`bearertoken`"),
+    ({"endpoint": ENDPOINT, "s3cr3t-value": 1}, None, "unknown field;"),
+    ({"endpoint": ENDPOINT, "oauth": {}}, None, "unknown field"),
+]
+
+
+@pytest.mark.parametrize(("configuration", "field", "reason"), REFUSED)
+def test_a_wrong_field_is_refused_by_alias_and_field_and_its_value_is_not_quoted(
+    configuration: dict[str, Any], field: str | None, reason: str
+) -> None:
+    message, where = refusal(configuration)
+    assert where == (f"api.{field}" if field else "api")
+    assert "`api`" in message
+    assert reason in message
+    assert "s3cr3t" not in message
+
+
+@pytest.mark.parametrize("configuration", [None, [], "x", 5])
+def test_what_is_no_object_is_refused(configuration: Any) -> None:
+    assert refusal(configuration) == ("The binding `api` is not an object.", "api")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["accept", "Cookie", "content-length", "HOST", "mcp-session-id", "MCP-Protocol-Version", "mcp-param-x", "te"],
+)
+def test_reserved_headers_are_refused(name: str) -> None:
+    message, _ = refusal({"endpoint": ENDPOINT, "headers": {name: "some-value"}})
+    assert "may not be set here" in message
+
+
+@pytest.mark.parametrize(
+    ("url", "values"),
+    [
+        ("http://h/mcp", ["http://h/mcp"]),
+        ("http://h/123456789012345", ["http://h/123456789012345", "/123456789012345"]),
+        ("http://h/12345678901234", ["http://h/12345678901234"]),
+        ("http://h/m?k=abcd", ["http://h/m?k=abcd", "/m?k=abcd", "abcd"]),
+        ("http://h/m?k=abc", ["http://h/m?k=abc", "/m?k=abc"]),
+        (
+            "http://h/m?k=a%20bc&l=x+yz",
+            ["http://h/m?k=a%20bc&l=x+yz", "/m?k=a%20bc&l=x+yz", "a%20bc", "a bc", "x+yz", "x yz"],
+        ),
+        ("http://h?key", ["http://h?key", "?key"]),
+        ("http://h/m?a=b=cdef", ["http://h/m?a=b=cdef", "/m?a=b=cdef", "b=cdef"]),
+    ],
+)
+def test_the_private_parts_of_a_url_are_its_whole_its_long_path_and_its_query_values(
+    url: str, values: list[str]
+) -> None:
+    assert url_secrets(url) == values
+
+
+def test_every_private_value_of_a_binding_is_named() -> None:
+    binding = read(
+        bearerToken="token-123",
+        headers={"X-Key": "Token key-456", "X-Note": "of v 2", "X-Plain": "plain"},
+        tokenDirectory="/run/tokens",
+        caFile="/etc/ca.pem",
+    )
+    assert private_values(binding) == [
+        ENDPOINT,
+        "token-123",
+        "/run/tokens",
+        "/etc/ca.pem",
+        "key-456",
+        "Token key-456",
+        "of v 2",
+        "plain",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "path", "url"),
+    [
+        ("http://h/mcp", None, "http://h/mcp"),
+        ("http://h/mcp/", None, "http://h/mcp/"),
+        ("http://h/mcp", "support", "http://h/mcp/support"),
+        ("http://h/mcp/", "a/b", "http://h/mcp/a/b"),
+        ("http://h", "a", "http://h/a"),
+    ],
+)
+def test_a_path_is_joined_by_one_slash(endpoint: str, path: str | None, url: str) -> None:
+    assert join(endpoint, path) == url
+
+
+def test_a_token_is_sent_with_the_bearer_scheme() -> None:
+    assert authorization("abcd") == ("Authorization", "Bearer abcd")
+
+
+#: Values around the rules of each field, for the comparison of the published schema with what is enforced.
+VALUES = st.sampled_from(
+    [None, True, False, 0, 1, 99, 100, 15000, 600001, "", "abc", "abcd", "100", "099", "delete", "true", [], {}]
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.dictionaries(st.sampled_from(sorted(configuration_schema()["properties"])), VALUES, max_size=4))
+def test_what_the_schema_refuses_is_refused(fields: dict[str, Any]) -> None:
+    configuration = {"endpoint": ENDPOINT, **fields}
+    if not jsonschema.Draft202012Validator(configuration_schema()).is_valid(configuration):
+        refusal(configuration)
+
+
+def test_numbers_of_a_binding_may_be_plain_integers_too() -> None:
+    assert read_binding("api", {"endpoint": ENDPOINT, "maxPages": 3}).max_pages == 3
+    assert read_binding("api", {"endpoint": ENDPOINT, "maxPages": msgspec.Raw(b"3")}).max_pages == 3

@@ -1,0 +1,229 @@
+"""`plugin --describe` and the other flags: made from the tables, valid as schemas, and cheap to answer."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from plugin.binding import _READERS as FIELD_READERS
+from plugin.checks.arguments import _READERS as ARGUMENT_READERS
+from plugin.checks.assertions import _EVALUATORS, _OPERANDS
+from plugin.checks.expectation import _READERS as EXPECTATION_READERS
+from plugin.commands import COMMANDS, resolve
+from plugin.configuration import FIELDS, configuration_schema
+from plugin.describe import PROTOCOL, describe, expect_schema
+from plugin.expectations import EXPECT_EXCLUSIONS, EXPECTATIONS, OPERATORS
+from plugin.identity import VERSION
+from protocol.failures import CODES, Code
+from protocol.wire import messages
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: What answering a flag must not import: each costs more than the answer, or belongs to the host.
+HEAVY = ("asyncio", "httpx", "httpcore", "ssl", "click", "authlib", "msgspec", "socket", "threading", "subprocess")
+
+
+def plugin(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *options.pop("interpreter", ()), "-m", "plugin", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def described() -> dict[str, Any]:
+    ran = plugin("--describe")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    document: dict[str, Any] = json.loads(ran.stdout)
+    return document
+
+
+def test_the_printed_description_is_made_from_the_tables(described: dict[str, Any]) -> None:
+    assert described == json.loads(json.dumps(describe()))
+    assert list(described) == ["protocol", "plugin", "configuration", "commands", "codes"]
+    assert described["protocol"] == PROTOCOL == messages.PROTOCOL
+    assert described["plugin"] == {"name": "assay-mcp", "version": VERSION, "provider": "MCP"}
+
+
+def test_the_commands_are_those_that_exist(described: dict[str, Any]) -> None:
+    seen = {entry["name"]: (entry["effect"], entry["capture"]) for entry in described["commands"]}
+    assert seen == {
+        "connect": ("observe", False),
+        "tools": ("observe", False),
+        "call": ("mutate", False),
+        "call_value": ("mutate", True),
+        "disconnect": ("mutate", False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("command", "required", "optional"),
+    [
+        ("connect", [], ["headers", "expect", "path", "tokenFile"]),
+        ("tools", [], ["expect", "path", "tokenFile"]),
+        ("call", ["tool"], ["arguments", "expect", "path", "tokenFile"]),
+        ("call_value", ["tool", "select"], ["arguments", "expect", "path", "tokenFile"]),
+        ("disconnect", [], ["path", "tokenFile"]),
+    ],
+)
+def test_each_command_takes_the_arguments_of_the_seed(
+    described: dict[str, Any], command: str, required: list[str], optional: list[str]
+) -> None:
+    (entry,) = [entry for entry in described["commands"] if entry["name"] == command]
+    assert set(entry["arguments"]["properties"]) == {*required, *optional}
+    assert entry["arguments"]["required"] == required
+    assert entry["arguments"]["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    ("command", "keys"),
+    [
+        ("connect", {"status"}),
+        ("tools", {"present", "absent", "only", "count", "noTrueAnnotations"}),
+        ("call", {"rpcError", "isError", "textIncludes", "textExcludes", "redacted", "json"}),
+        ("call_value", {"textIncludes", "textExcludes", "redacted", "json"}),
+        ("disconnect", set()),
+    ],
+)
+def test_each_command_accepts_the_expectations_of_the_seed(
+    described: dict[str, Any], command: str, keys: set[str]
+) -> None:
+    (entry,) = [entry for entry in described["commands"] if entry["name"] == command]
+    assert set(entry["expect"]["properties"]) == keys
+    if keys:
+        assert entry["arguments"]["properties"]["expect"]["contentSchema"] == entry["expect"]
+
+
+def test_arguments_are_strings_and_json_arguments_describe_their_object(described: dict[str, Any]) -> None:
+    for command in described["commands"]:
+        for name, schema in command["arguments"]["properties"].items():
+            assert schema["type"] == "string"
+            assert ("contentSchema" in schema) == (name in ("headers", "arguments", "expect"))
+            assert schema.get("contentMediaType") == ("application/json" if "contentSchema" in schema else None)
+
+
+def test_every_schema_is_a_schema(described: dict[str, Any]) -> None:
+    check = jsonschema.Draft202012Validator.check_schema
+    check(described["configuration"])
+    for command in described["commands"]:
+        check(command["expect"])
+        check(command["arguments"])
+        for argument in command["arguments"]["properties"].values():
+            check(argument.get("contentSchema", {}))
+
+
+def test_the_schema_of_no_expectations_accepts_nothing() -> None:
+    validator = jsonschema.Draft202012Validator(expect_schema(()))
+    assert [value for value in ({}, {"isError": True}, None, []) if validator.is_valid(value)] == []
+
+
+def test_private_fields_and_only_those_are_write_only(described: dict[str, Any]) -> None:
+    fields = described["configuration"]["properties"]
+    assert {name for name, field in fields.items() if field.get("writeOnly")} == {
+        "endpoint",
+        "bearerToken",
+        "headers",
+        "tokenDirectory",
+        "caFile",
+    }
+    assert described["configuration"]["required"] == ["endpoint"]
+
+
+def test_every_code_is_described(described: dict[str, Any]) -> None:
+    assert {entry["code"] for entry in described["codes"]} == set(Code)
+    assert all(set(entry) == {"code", "meaning", "remedy", "exit"} for entry in described["codes"])
+    assert len(described["codes"]) == len(CODES)
+
+
+def test_every_handler_resolves() -> None:
+    assert [name for name, command in COMMANDS.items() if not callable(resolve(command.handler))] == []
+
+
+def test_every_table_has_a_reader_for_each_of_its_rows() -> None:
+    numbers = {name for name, field in FIELDS.items() if field.range}
+    assert set(FIELD_READERS) == set(FIELDS) - numbers
+    assert {argument.name for command in COMMANDS.values() for argument in command.arguments} == set(ARGUMENT_READERS)
+    assert set(EXPECTATION_READERS) == set(EXPECTATIONS)
+    assert set(_OPERANDS) == set(OPERATORS) == {"exists", *_EVALUATORS}
+    assert {key for command in COMMANDS.values() for key in command.expect} == set(EXPECTATIONS)
+    assert {*EXPECT_EXCLUSIONS, *(other for others in EXPECT_EXCLUSIONS.values() for other in others)} <= set(
+        EXPECTATIONS
+    )
+
+
+def test_default_values_are_valid_configuration() -> None:
+    schema = configuration_schema()
+    defaults = {name: field["default"] for name, field in schema["properties"].items() if "default" in field}
+    jsonschema.Draft202012Validator(schema).validate({"endpoint": "http://localhost/mcp", **defaults})
+    assert defaults == {
+        "sessionCleanup": "delete",
+        "timeoutMs": 15000,
+        "maxResponseBytes": 8 * 1024 * 1024,
+        "maxPages": 50,
+        "maxItems": 5000,
+        "keepText": False,
+    }
+
+
+@pytest.mark.parametrize("flag", ["--describe", "--version", "--help"])
+def test_a_flag_is_answered_without_importing_what_it_does_not_need(flag: str) -> None:
+    # Without site-packages nothing but the standard library and the source tree could be imported at all.
+    ran = plugin(flag, interpreter=("-E", "-S", "-X", "importtime"))
+    assert ran.returncode == 0, ran.stderr
+    imported = set(re.findall(r"\| +([\w.]+)$", ran.stderr, re.MULTILINE))
+    assert "plugin.identity" in imported or flag == "--help"
+    assert sorted(imported & set(HEAVY)) == []
+
+
+def test_version_prints_name_and_version() -> None:
+    ran = plugin("--version")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"assay-mcp {VERSION}\n", "")
+
+
+def test_help_names_every_flag() -> None:
+    ran = plugin("--help")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert re.findall(r"^  (--\w+)", ran.stdout, re.MULTILINE) == ["--describe", "--version", "--help"]
+
+
+@pytest.mark.parametrize("arguments", [("--bogus",), ("--describe", "--version"), ("describe",), ("",)])
+def test_other_arguments_exit_2_with_one_line(arguments: tuple[str, ...]) -> None:
+    ran = plugin(*arguments)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert re.fullmatch(r"plugin: .*`plugin --help`.*\n", ran.stderr)
+
+
+def test_on_a_terminal_it_says_what_it_is_and_exits_2() -> None:
+    ours, theirs = pty.openpty()
+    try:
+        ran = plugin(stdin=theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert re.fullmatch(r"This is the MCP plugin of Assay.*\n", ran.stderr)
+
+
+def test_without_open_descriptors_it_says_so_and_exits_2() -> None:
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f'exec "{sys.executable}" -m plugin <&- >&-'],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert "must be open" in ran.stderr
