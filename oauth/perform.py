@@ -66,7 +66,14 @@ class Performer:
     def cancel(self) -> None:
         """From any thread: end what runs with `cancelled`, and give up the listener."""
         self._interrupt.set()
-        self._release(0)
+        with self._lock:
+            listener = self._listener
+        if listener is not None:
+            # Closed before it is let go of: whoever runs meanwhile must not return while it is still there.
+            listener.close(0)
+            with self._lock:
+                if self._listener is listener:
+                    self._listener = None
 
     def close(self) -> None:
         """Give up a sign-in that is not going to be finished."""

@@ -46,6 +46,8 @@ ERRORS: Final = frozenset(
         "use_dpop_nonce",
     )
 )
+#: Characters of a text that are looked at, and so the most that can be quoted.
+_LOOKED_AT: Final = 1000
 #: A run of this many characters that stands in a private value as well is taken for an echo of it.
 _ECHO: Final = 8
 
@@ -59,9 +61,11 @@ def describe(error: Any, description: Any, private: Iterable[str]) -> str:
     if not isinstance(error, str) or not error:
         return "an error without a code"
     secrets = tuple(private)
-    said = f"the error `{error}`" if error in ERRORS else f"the unregistered error {_public(error, secrets)}"
+    said = f"the error `{error}`"
+    if error not in ERRORS:
+        said = "an unregistered error" + _public(error, secrets, " {}", " that repeats a private value")
     if isinstance(description, str) and description:
-        said += f", described as {_public(description, secrets)}"
+        said += _public(description, secrets, ", described as {}", ", with a description that repeats a private value")
     return said
 
 
@@ -75,11 +79,12 @@ def refusal(reply: Reply, private: Iterable[str]) -> str:
     return describe(document.get("error"), document.get("error_description"), private)
 
 
-def _public(text: str, private: tuple[str, ...]) -> str:
-    shown = text[:1000]
-    if any(_echoes(form, value) for form in (shown, unquote_plus(shown)) for value in private):
-        return "a text that repeats a private value"
-    return quoted(shown)
+def _public(text: str, private: tuple[str, ...], shown: str, withheld: str) -> str:
+    """Return ``shown`` with the text quoted in it, or ``withheld`` when the text may not be shown."""
+    text = text[:_LOOKED_AT]
+    if any(_echoes(form, value) for form in (text, unquote_plus(text)) for value in private):
+        return withheld
+    return shown.format(quoted(text))
 
 
 def _echoes(text: str, value: str) -> bool:

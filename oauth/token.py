@@ -18,7 +18,7 @@ from protocol.values.document import integer
 __all__ = ["TOKEN", "Grant", "by_secret", "exchange", "refresh", "refresh_due"]
 
 #: The document of the record.
-TOKEN: Final = "token request"
+TOKEN: Final = "token request"  # noqa: S105 - the name of a document
 #: Longest token, in characters: what common servers accept in a header.
 TOKEN_LIMIT: Final = 16_384
 #: How long before its expiry a token is refreshed, in seconds; never more than a tenth of its life.

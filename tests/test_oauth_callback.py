@@ -13,6 +13,7 @@ STATE = "st-4fUq9-0123456789"
 CODE = "code-8Zk1-abcdefgh"
 ISSUER = "https://auth.example.com"
 EXPECTED = Callback(STATE, ISSUER, issuer_required=False)
+NO_CONSENT = "The authorization server gave no consent: the callback has"
 REQUIRED = Callback(STATE, ISSUER, issuer_required=True)
 
 
@@ -127,19 +128,20 @@ def test_nothing_of_an_error_is_shown_when_the_issuer_is_wrong() -> None:
         ("error=access_denied", "Consent was denied: the callback has the error `access_denied`."),
         (
             f"error=invalid_scope&error_description=no+such+scope&state={STATE}",
-            "The authorization server gave no consent: the callback has the error `invalid_scope`, described as"
-            " `no such scope`.",
+            f"{NO_CONSENT} the error `invalid_scope`, described as `no such scope`.",
         ),
         (
             f"error=custom&state={STATE}",
-            "The authorization server gave no consent: the callback has the unregistered error `custom`.",
+            f"{NO_CONSENT} an unregistered error `custom`.",
         ),
         (
             f"error=server_error&error_description=state+{STATE}+is+bad&state={STATE}",
-            "The authorization server gave no consent: the callback has the error `server_error`, described as a text"
-            " that repeats a private value.",
+            f"{NO_CONSENT} the error `server_error`, with a description that repeats a private value.",
         ),
-        (f"error=&state={STATE}", "The authorization server gave no consent: the callback has an error without a code."),
+        (
+            f"error=&state={STATE}",
+            "The authorization server gave no consent: the callback has an error without a code.",
+        ),
     ],
 )
 def test_an_error_is_a_denial_and_says_why(query: str, message: str) -> None:
@@ -153,19 +155,11 @@ def test_private_values_of_a_callback_are_found_in_both_spellings_and_in_a_malfo
 
 @given(st.text(max_size=80))
 @settings(deadline=None, max_examples=300)
-def test_every_query_gives_parameters_or_a_refusal(query: str) -> None:
+def test_every_query_that_is_not_ours_is_refused(query: str) -> None:
     private_parameters(query)
-    try:
+    with pytest.raises(Failed) as failed:  # no query holds this state by chance
         check(read_query(query), EXPECTED)
-    except Failed as failed:
-        assert failed.code in {
-            Code.OAUTH_CALLBACK_INVALID,
-            Code.OAUTH_STATE_MISMATCH,
-            Code.OAUTH_CONSENT_DENIED,
-            Code.OAUTH_ISSUER_MISMATCH,
-        }
-    else:
-        raise AssertionError("no query holds this state by chance")
+    assert str(failed.value.code).startswith("oauth_")
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=8), st.text(max_size=8), max_size=6))

@@ -232,7 +232,7 @@ def test_a_step_up_skips_the_challenge_and_asks_for_the_union() -> None:
 
 
 def test_a_server_of_2025_03_26_is_signed_in_to_by_its_default_endpoints_without_a_resource() -> None:
-    pages = {
+    pages: dict[str, Page] = {
         "https://mcp.example.com/register": answer({"client_id": "dyn-1", "client_secret": "unused-1"}, 201),
         "https://mcp.example.com/token": answer({"access_token": "at-1", "token_type": "Bearer"}),
         ENDPOINT: answer(b"", 401),
@@ -268,7 +268,14 @@ OFFLINE = SERVER._replace(scopes=("a", "offline_access"))
         (Settings(AUTH), None, ("p", "offline_access"), OFFLINE, (), ("p",)),
         (Settings(AUTH, refresh=True), None, ("p",), OFFLINE, (), ("p", "offline_access")),
         (Settings(AUTH, refresh=True), None, ("p", "offline_access"), SERVER, (), ("p",)),
-        (Settings(AUTH, refresh=True, scopes=("offline_access", "x")), None, None, OFFLINE, (), ("x", "offline_access")),
+        (
+            Settings(AUTH, refresh=True, scopes=("offline_access", "x")),
+            None,
+            None,
+            OFFLINE,
+            (),
+            ("x", "offline_access"),
+        ),
         (Settings(AUTH, scopes=("mine",)), ("new",), ("p",), SERVER, ("mine", "old"), ("mine", "old", "new")),
         (Settings(AUTH), ("old", "new"), ("p",), SERVER, ("old",), ("old", "new")),
         (Settings(AUTH), None, ("p",), SERVER, ("old",), ("old",)),

@@ -248,9 +248,7 @@ def test_a_metadata_document_is_the_client_where_the_issuer_supports_one() -> No
     played, record = client(answer({}), settings, SERVER._replace(metadata_documents=True))
     assert played.steps == []
     assert played.result == Client(url, None, "none", "document")
-    assert record == [
-        Attempt("client registration", url, None, "the client metadata document is the client", True)
-    ]
+    assert record == [Attempt("client registration", url, None, "the client metadata document is the client", True)]
 
 
 @pytest.mark.parametrize(

@@ -154,12 +154,11 @@ def test_a_refresh_token_is_always_learnt_and_kept_only_when_it_was_asked_for() 
         ),
         (
             answer({"error": "code-abcdefgh", "error_description": f"got {PROOF.verifier[5:15]}"}, 400),
-            "the unregistered error a text that repeats a private value, described as a text that repeats a private"
-            " value",
+            "an unregistered error that repeats a private value, with a description that repeats a private value",
         ),
         (
             answer({"error": "invalid_grant", "error_description": "bad code%2dabcdefgh"}, 400),
-            "the error `invalid_grant`, described as a text that repeats a private value",
+            "the error `invalid_grant`, with a description that repeats a private value",
         ),
         (
             answer(b"<html>", 502, "text/html"),
@@ -328,7 +327,7 @@ def test_the_claims_of_a_granted_jwt_come_with_it() -> None:
 
 
 def test_a_proof_is_made_of_its_entropy_alone() -> None:
-    assert PROOF == mint(bytes(range(64)))
+    assert mint(bytes(range(64))) == PROOF
     assert PROOF.verifier == "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
     assert PROOF.state == "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8"
     assert PROOF.challenge == "6oZqdX5MOLq_qBJ8vppAnT4fk6AP8UiP9zX8-Rev_9A"

@@ -1,13 +1,14 @@
 """A protected MCP endpoint and its authorization server on one loopback origin, well behaved until told otherwise."""
 
-import json
-import threading
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple, Self
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from typing import Any, Self
+from urllib.parse import parse_qsl, urlencode
+
+from tests.fakes.http_server import HttpServer, McpScript, Peer, Request
+
+__all__ = ["AuthorizationServer"]
 
 #: Made up once for all tests: wherever one of them turns up, something leaked.
 CODE = "code-Qm3vZ8-kR5tW1xY7"
@@ -15,57 +16,26 @@ ACCESS_TOKEN = "at-8hJ2pL9s-Vb4nC6mX0z"
 REFRESH_TOKEN = "rt-1dF5gH7j-K3lQ9wE2r"
 CLIENT_ID = "dyn-6yU8iO0p-A2sD4f"
 CLIENT_SECRET = "cs-7bN5mK3j-H1gF9d"
-SESSION = "sid-3eR5tY7u-I9oP1a"
+PLANTED = (CODE, ACCESS_TOKEN, REFRESH_TOKEN, CLIENT_ID, CLIENT_SECRET)
 
 RESOURCE_PATH = "/.well-known/oauth-protected-resource/mcp"
 SERVER_PATH = "/.well-known/oauth-authorization-server"
 
-
-class Asked(NamedTuple):
-    """One request. Header names are in lower case."""
-
-    method: str
-    path: str
-    query: str
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def form(self) -> dict[str, str]:
-        return dict(parse_qsl(self.body.decode(), keep_blank_values=True))
+Route = Callable[[Request, Peer], None]
+Pairs = list[tuple[str, str]]
 
 
-class Given(NamedTuple):
-    """One reply. A body in parts has no length and ends with the connection."""
+class AuthorizationServer(HttpServer):
+    """Serves while it is entered. Tests change its documents, the pairs of its ``callback``, and its ``routes``.
 
-    status: int
-    headers: tuple[tuple[str, str], ...] = ()
-    body: bytes | Iterable[bytes] = b""
-
-
-def given(value: Any, status: int = 200, kind: str = "application/json", **fields: str) -> Given:
-    """A JSON reply, or one with the bytes that are given."""
-    body = value if isinstance(value, bytes) else json.dumps(value).encode()
-    headers = (("Content-Type", kind), *((name.replace("_", "-"), text) for name, text in fields.items()))
-    return Given(status, headers, body)
-
-
-class AuthorizationServer:
-    """Serves from ``with`` to its end. Tests change its documents, its ``callback`` pairs, and its ``routes``.
-
-    It is strict about what a client has to do: a code is good once, with the verifier of its challenge, from the same
-    redirect and client. What it does not like it keeps in ``complaints``.
+    It insists on what a client has to do: a code is good once, with the verifier of its challenge, the same redirect,
+    resource and client. What it does not like stands in ``complaints``.
     """
 
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
+        super().__init__(self._route)
+        url = self.origin
         self.complaints: list[str] = []
-        self.closing = threading.Event()
-        self._consents: dict[str, dict[str, str]] = {}
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-        url = self.url
         self.challenge = f'Bearer resource_metadata="{url}{RESOURCE_PATH}", scope="tools.read"'
         self.resource: dict[str, Any] = {"resource": f"{url}/mcp", "authorization_servers": [url]}
         self.metadata: dict[str, Any] = {
@@ -81,73 +51,64 @@ class AuthorizationServer:
         }
         self.registration: dict[str, Any] = {"client_id": CLIENT_ID}
         self.tokens: dict[str, Any] = {"access_token": ACCESS_TOKEN, "token_type": "Bearer", "expires_in": 3600}
-        #: Pairs of the callback's query, made of what it should be. None: the person says nothing.
-        self.callback: Callable[[dict[str, str]], list[tuple[str, str]] | None] = lambda good: list(good.items())
+        #: The pairs of the callback's query, made of what they should be.
+        self.callback: Callable[[dict[str, str]], Pairs] = lambda good: list(good.items())
         #: The address of the callback, made of the redirect URI that was asked for.
         self.redirect: Callable[[str], str] = lambda uri: uri
-        self.routes: dict[tuple[str, str], Callable[[Asked], Given]] = {
-            ("POST", "/mcp"): self._mcp,
-            ("DELETE", "/mcp"): lambda _: Given(204),
-            ("GET", RESOURCE_PATH): lambda _: given(self.resource),
-            ("GET", SERVER_PATH): lambda _: given(self.metadata),
-            ("POST", "/register"): lambda _: given(self.registration, 201),
-            ("GET", "/authorize"): self._authorize,
-            ("POST", "/token"): self._token,
+        self.mcp = McpScript()
+        self.routes: dict[str, Route] = {
+            "POST /mcp": self._protected,
+            "GET /mcp": self._protected,
+            "DELETE /mcp": self._protected,
+            f"GET {RESOURCE_PATH}": lambda _, peer: peer.json(self.resource),
+            f"GET {SERVER_PATH}": lambda _, peer: peer.json(self.metadata),
+            "POST /register": lambda _, peer: peer.json(self.registration, status=201),
+            "GET /authorize": self._authorize,
+            "POST /token": self._token,
         }
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def paths(self) -> list[str]:
-        """Method and path of each request so far."""
-        return [f"{asked.method} {asked.path}" for asked in self.asked]
+        self._consents: dict[str, dict[str, str]] = {}
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        super().__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    @property
+    def asked(self) -> list[str]:
+        """Method and path, without its query, of each request so far."""
+        return [f"{request.method} {request.path.partition('?')[0]}" for request in self.requests]
 
-    def drip(self, parts: Iterable[bytes]) -> Iterable[bytes]:
-        """Give parts one by one, a little apart, until the server closes; then nothing more."""
-        for part in parts:
-            yield part
-            if self.closing.wait(0.02):
-                return
+    def _route(self, request: Request, peer: Peer) -> None:
+        route = self.routes.get(f"{request.method} {request.path.partition('?')[0]}")
+        if route is None:
+            peer.reply(404, b"<html>no such page</html>", kind="text/html")
+        else:
+            route(request, peer)
 
-    # --- what a good server does --------------------------------------------------------------------------------
+    def _protected(self, request: Request, peer: Peer) -> None:
+        if request.headers.get("authorization") == f"Bearer {ACCESS_TOKEN}":
+            self.mcp(request, peer)
+        else:
+            peer.json({"error": "invalid_token"}, ("WWW-Authenticate", self.challenge), status=401)
 
-    def _mcp(self, asked: Asked) -> Given:
-        if asked.headers.get("authorization") == f"Bearer {ACCESS_TOKEN}":
-            return given({"jsonrpc": "2.0", "id": 1, "result": {}})
-        return given({"error": "invalid_token"}, 401, WWW_Authenticate=self.challenge)
-
-    def _authorize(self, asked: Asked) -> Given:
-        sent = dict(parse_qsl(asked.query, strict_parsing=True))
+    def _authorize(self, request: Request, peer: Peer) -> None:
+        sent = dict(parse_qsl(request.path.partition("?")[2], strict_parsing=True))
         self._consents[CODE] = sent
-        good = {"code": CODE, "state": sent["state"], "iss": self.metadata["issuer"]}
-        pairs = self.callback(good)
-        if pairs is None:
-            return given(b"<p>Log in, please</p>", 200, "text/html")
-        return Given(302, (("Location", f"{self.redirect(sent['redirect_uri'])}?{urlencode(pairs)}"),))
+        pairs = self.callback({"code": CODE, "state": sent["state"], "iss": self.metadata["issuer"]})
+        peer.reply(302, b"", ("Location", f"{self.redirect(sent['redirect_uri'])}?{urlencode(pairs)}"))
 
-    def _token(self, asked: Asked) -> Given:
-        form = asked.form
-        if form.get("grant_type") == "authorization_code":
-            consent = self._consents.pop(form.get("code", ""), None)
-            complaint = "the code is unknown or spent" if consent is None else self._complaint(consent, form)
-            if complaint is not None:
-                self.complaints.append(complaint)
-                return given({"error": "invalid_grant", "error_description": complaint}, 400)
-        return given(self.tokens)
+    def _token(self, request: Request, peer: Peer) -> None:
+        form = dict(parse_qsl(request.body.decode(), strict_parsing=True))
+        complaint = self._complaint(form) if form.get("grant_type") == "authorization_code" else None
+        if complaint is None:
+            peer.json(self.tokens)
+        else:
+            self.complaints.append(complaint)
+            peer.json({"error": "invalid_grant", "error_description": complaint}, status=400)
 
-    @staticmethod
-    def _complaint(consent: dict[str, str], form: dict[str, str]) -> str | None:
+    def _complaint(self, form: dict[str, str]) -> str | None:
+        consent = self._consents.pop(form.get("code", ""), None)
+        if consent is None:
+            return "the code is unknown or spent"
         digest = sha256(form.get("code_verifier", "").encode()).digest()
         challenge = urlsafe_b64encode(digest).rstrip(b"=").decode()
         if (consent.get("code_challenge"), consent.get("code_challenge_method")) != (challenge, "S256"):
@@ -158,47 +119,3 @@ class AuthorizationServer:
         if form.get("client_id") not in (None, consent.get("client_id")):
             return "the code is another client's"
         return None
-
-    # --- HTTP ---------------------------------------------------------------------------------------------------
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        fake = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-            def handle_one_request(self) -> None:
-                try:
-                    super().handle_one_request()
-                except ConnectionError:
-                    self.close_connection = True
-
-            def respond(self) -> None:
-                parts = urlsplit(self.path)
-                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                headers = {name.lower(): value for name, value in self.headers.items()}
-                asked = Asked(self.command, parts.path, parts.query, headers, body)
-                fake.asked.append(asked)
-                answer = fake.routes.get((asked.method, asked.path), lambda _: given(b"no", 404, "text/plain"))
-                self.give(answer(asked))
-
-            def give(self, reply: Given) -> None:
-                self.send_response(reply.status)
-                for name, value in reply.headers:
-                    self.send_header(name, value)
-                if isinstance(reply.body, bytes):
-                    self.send_header("Content-Length", str(len(reply.body)))
-                    self.end_headers()
-                    self.wfile.write(reply.body)
-                    return
-                self.send_header("Connection", "close")
-                self.end_headers()
-                for part in reply.body:
-                    self.wfile.write(part)
-
-            do_GET = do_POST = do_DELETE = respond
-
-        return Handler

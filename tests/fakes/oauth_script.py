@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from oauth.steps import Consent, Fetch, Flow, Learn, Listen, NoReply, Reply, Step, Wait
+from oauth.steps import Fetch, Flow, Learn, Listen, NoReply, Reply, Step, Wait
 from protocol.failures import Code, Failed, Failure
 
 PORT = 49152
@@ -47,11 +47,10 @@ LATE = NoReply(Code.TIMEOUT, "The deadline passed before the reply was complete.
 
 
 def play(
-    flow: Flow[Any], site: Mapping[str, Page], callback: str | Callable[[str], str | None] | None = None
+    flow: Flow[Any], site: Mapping[str, Page], callback: str | None = None
 ) -> Played:
-    """Drive a flow to its end. ``callback`` is the query that comes back, or makes one of the authorization URL."""
+    """Drive a flow to its end. ``callback`` is the query that comes back, if one does."""
     steps: list[Step] = []
-    url = ""
     sent: Any = None
     try:
         while True:
@@ -64,10 +63,8 @@ def play(
                     sent = page(step) if callable(page) else page
                 case Listen():
                     sent = step.port or PORT
-                case Consent(url):
-                    pass
                 case Wait():
-                    sent = callback(url) if callable(callback) else callback
+                    sent = callback
     except StopIteration as end:
         return Played(steps, end.value, None)
     except Failed as failed:
