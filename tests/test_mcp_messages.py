@@ -126,7 +126,7 @@ def test_a_byte_order_mark_and_other_encodings_are_not_json() -> None:
         assert message.anonymous
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(
     st.binary(max_size=60)
     | st.recursive(

@@ -74,7 +74,7 @@ def test_admission_compares_whole_origins() -> None:
     assert not is_admitted("no url", admitted)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.text(alphabet="htps:/[]@.%1a?#\\ é-", max_size=20).map(lambda text: "http://" + text))
 def test_any_text_has_a_stable_origin_or_an_error(url: str) -> None:
     try:

@@ -66,7 +66,7 @@ _LINES = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(
     lines=st.lists(st.tuples(_LINES, st.sampled_from([b"\n", b"\r", b"\r\n"])), max_size=12),
     cuts=st.lists(st.integers(0, 200), max_size=8),
@@ -78,7 +78,7 @@ def test_any_split_gives_the_same_events(lines: list[tuple[bytes, bytes]], cuts:
     assert events(*chunks) == events(stream)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(st.binary(max_size=40), max_size=6))
 def test_any_bytes_are_events_or_one_clean_error(chunks: list[bytes]) -> None:
     reason = ""

@@ -65,7 +65,7 @@ tricky = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=300)
 @given(tricky)
 def test_escapes_are_decoded_as_a_scan_from_the_left_does(text: str) -> None:
     assert unescape(text.encode()).decode() == scanned(text)

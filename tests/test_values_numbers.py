@@ -79,14 +79,14 @@ spellings = st.from_regex(r"-?(0|[1-9][0-9]{0,5})(\.[0-9]{1,5})?([eE][+-]?[0-9]{
 EXACT = decimal.Context(prec=2000, Emin=-decimal.MAX_EMAX, Emax=decimal.MAX_EMAX)
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=250)
 @given(spellings, spellings)
 def test_equality_agrees_with_decimal(left: str, right: str) -> None:
     expected = EXACT.compare(EXACT.create_decimal(left), EXACT.create_decimal(right)) == 0
     assert equal(raw(left), raw(right)) is expected
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(spellings, st.integers(-300, 300), st.integers(0, 5))
 def test_moving_the_point_changes_nothing(spelling: str, shift: int, zeros: int) -> None:
     exact = Fraction(spelling)

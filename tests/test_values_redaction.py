@@ -5,6 +5,7 @@ import json
 import re
 import string
 import threading
+from enum import StrEnum
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -18,7 +19,7 @@ from protocol.values.encodings import LAYERS, views
 from protocol.values.redaction import Redacted, Redactor
 
 TOKEN = "tok-secret/12+34"
-ALWAYS = settings(deadline=None, max_examples=150)
+ALWAYS = settings(deadline=None, max_examples=100)
 
 
 def raw(spelling: str) -> msgspec.Raw:
@@ -366,6 +367,14 @@ def test_a_lone_surrogate_does_not_stop_redaction() -> None:
 def test_what_is_no_json_value_is_refused_rather_than_passed_through(value: Any) -> None:
     with pytest.raises(TypeError, match="is not a JSON value"):
         Redactor([TOKEN]).redact(value)
+
+
+def test_a_named_constant_is_the_string_that_it_stands_for() -> None:
+    class Kind(StrEnum):
+        PUBLIC = "public"
+        PRIVATE = TOKEN
+
+    assert Redactor([TOKEN]).redact([Kind.PUBLIC, Kind.PRIVATE]) == ([Kind.PUBLIC, "[redacted]"], True)
 
 
 def test_values_are_known_longest_first_and_once() -> None:

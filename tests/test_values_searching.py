@@ -22,7 +22,7 @@ def letters(largest: int) -> st.SearchStrategy[bytes]:
     return st.text("ab", min_size=1, max_size=largest).map(str.encode)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(st.lists(letters(7), min_size=1, max_size=6), st.text("abc", max_size=40).map(str.encode))
 def test_spans_are_the_union_of_all_occurrences(patterns: list[bytes], text: bytes) -> None:
     searcher = Searcher(map(Form, patterns))

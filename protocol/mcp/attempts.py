@@ -56,15 +56,16 @@ class Interrupt:
 class Attempt:
     """One request on its way. httpx hands it through to the sockets as the request's timeout.
 
-    ``ends`` is in seconds of ``time.monotonic``, None without a deadline. ``sent``: a byte of the request may have
-    left. ``ended``: the server closed its side. ``stage`` is how far it came.
+    ``ends`` is in seconds of ``time.monotonic``, None without a deadline; ``allowed`` says the timeout in words.
+    ``sent``: a byte of the request may have left. ``ended``: the server closed its side. ``stage``: how far it came.
     """
 
-    __slots__ = ("ended", "ends", "interrupt", "sent", "stage", "started")
+    __slots__ = ("allowed", "ended", "ends", "interrupt", "sent", "stage", "started")
 
     def __init__(self, interrupt: Interrupt, timeout: float | None) -> None:
         self.started = time.monotonic()
         self.ends = None if timeout is None else self.started + timeout
+        self.allowed = "no limit" if timeout is None else f"{timeout:g} s"
         self.interrupt = interrupt
         self.stage: Stage = "connect"
         self.sent = False

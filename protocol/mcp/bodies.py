@@ -11,12 +11,16 @@ _RAW: Final = -zlib.MAX_WBITS
 
 
 class BodyError(ValueError):
-    """The body cannot be read on. ``reason`` quotes nothing of it; ``too_large`` when it passed the limit."""
+    """The body cannot be read on. ``reason`` quotes nothing of it; ``too_large`` when it passed the limit.
 
-    def __init__(self, reason: str, *, too_large: bool = False) -> None:
+    ``rest`` is what of the last piece was within the limit.
+    """
+
+    def __init__(self, reason: str, *, too_large: bool = False, rest: bytes = b"") -> None:
         super().__init__(reason)
         self.reason = reason
         self.too_large = too_large
+        self.rest = rest
 
 
 class Decoder(Protocol):
@@ -49,9 +53,10 @@ class Verbatim:
         self._limit = limit
 
     def feed(self, chunk: bytes) -> bytes:
+        left = self._left
         self._left -= len(chunk)
         if self._left < 0:
-            raise too_large(self._limit)
+            raise too_large(self._limit, chunk[:left])
         return chunk
 
     def finish(self) -> bool:
@@ -80,10 +85,10 @@ class Inflater:
         parts = []
         while chunk:
             part, chunk = self._step(chunk)
-            parts.append(part)
+            parts.append(part[: self._left])
             self._left -= len(part)
             if self._left < 0:
-                raise too_large(self._limit)
+                raise too_large(self._limit, b"".join(parts))
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def finish(self) -> bool:
@@ -104,6 +109,6 @@ class Inflater:
         return part, self._inflate.unused_data or self._inflate.unconsumed_tail
 
 
-def too_large(limit: int) -> BodyError:
+def too_large(limit: int, rest: bytes = b"") -> BodyError:
     """Return the error for a body past the limit."""
-    return BodyError(f"the reply passes `maxResponseBytes` ({limit})", too_large=True)
+    return BodyError(f"the reply passes `maxResponseBytes` ({limit})", too_large=True, rest=rest)

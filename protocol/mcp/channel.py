@@ -36,22 +36,21 @@ class Channel:
         if not any(field.lower() == b"user-agent" for field, _ in own):
             own.append(_header("User-Agent", f"{name}/{version}"))
         self._common = [_ENCODING, *own]
-        self._headers = self._per_method()
+        self._headers = self._per_method([])
 
     def settle(self, revision: Revision | None, session: str | None) -> None:
         """Let every later request carry the session id and, where the revision has it, its protocol version."""
-        if session is not None:
-            self._common.append(_header("Mcp-Session-Id", session))
+        own: list[Header] = [] if session is None else [_header("Mcp-Session-Id", session)]
         if revision is not None and revision.version_header:
-            self._common.append(_header("MCP-Protocol-Version", revision.name))
-        self._headers = self._per_method()
+            own.append(_header("MCP-Protocol-Version", revision.name))
+        self._headers = self._per_method(own)
 
     def send(self, method: str, body: bytes | None, attempt: Attempt) -> Opened:
         """Send one request and wait for the head of its response. Raises Failed."""
         return self._transport.send(method, self._target, self._headers[method], body, attempt)
 
-    def _per_method(self) -> dict[str, list[Header]]:
-        return {method: [*accept, *self._common] for method, accept in _ACCEPT.items()}
+    def _per_method(self, session: list[Header]) -> dict[str, list[Header]]:
+        return {method: [*accept, *self._common, *session] for method, accept in _ACCEPT.items()}
 
 
 def _header(name: str, value: str) -> Header:

@@ -142,6 +142,7 @@ class Connection:
 
     def _refused(self, outcome: Outcome) -> Outcome:
         self._session.move("refuse")
+        self._channel.settle(self._session.revision, self._session.id)  # for the DELETE of a session it opened
         return outcome._replace(closes=True)
 
     def request(self, method: str, params: dict[str, Any] | None = None) -> Outcome:

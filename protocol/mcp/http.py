@@ -51,7 +51,7 @@ CODES: Final[dict[type[httpx.TransportError], Code]] = {
 }
 
 _TEXTS: Final = {
-    Code.TIMEOUT: "The deadline passed {when}.",
+    Code.TIMEOUT: "The deadline of {seconds} passed {when}.",
     Code.CANCELLED: "It was cancelled {when}.",
     Code.UNREACHABLE: "No connection to the server: {detail}.",
     Code.TLS_FAILED: "No secure connection to the server: {detail}.",
@@ -83,7 +83,7 @@ def failed(error: httpx.TransportError, attempt: Attempt) -> Failed:
     if code is Code.REPLY_LOST and not attempt.sent:
         code = Code.UNREACHABLE
     detail = str(error).rstrip(".") or type(error).__name__
-    return Failed(code, _TEXTS[code].format(when=_WHEN[attempt.stage], detail=detail))
+    return Failed(code, _TEXTS[code].format(when=_WHEN[attempt.stage], seconds=attempt.allowed, detail=detail))
 
 
 class Target(NamedTuple):
@@ -125,6 +125,8 @@ class Opened:
             if not body.finish():
                 raise Failed(Code.REPLY_LOST, "The compressed reply ended before it was whole.")
         except BodyError as error:
+            if error.rest:
+                yield error.rest
             code = Code.RESPONSE_TOO_LARGE if error.too_large else Code.PROTOCOL_ERROR
             raise Failed(code, f"The reply cannot be read: {error.reason}.") from None
         except httpx.TransportError as error:

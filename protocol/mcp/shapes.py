@@ -153,7 +153,8 @@ def _divide(place: tuple[str, ...], schema: dict[str, Any]) -> tuple[_Inner, dic
         elif keyword in _SCHEMA or keyword == "items":
             inner.append(((*place, keyword), value, False))
         elif keyword == "required" and isinstance(value, list):
-            rest.update({"required": left} if (left := [name for name in value if name not in named]) else {})
+            left = [name for name in value if not (isinstance(name, str) and name in named)]
+            rest.update({keyword: left} if left else {})
         else:
             rest[keyword] = value
     return inner, rest

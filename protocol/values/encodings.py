@@ -6,6 +6,8 @@ from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
+from itertools import product
+from string import hexdigits
 from typing import Final, NamedTuple
 
 __all__ = [
@@ -104,14 +106,15 @@ def unpercent(text: bytes) -> bytes:
 
     A literal plus sign becomes a space as well: compare with values in which it does too. Controls are dropped.
     """
-    return _PERCENT.sub(lambda match: _OCTETS[match[0].lower()], text).replace(b"+", b" ")
+    return _PERCENT.sub(lambda match: _OCTETS[match[0]], text).replace(b"+", b" ")
 
 
-def _octet(code: int) -> bytes:
-    return b"" if code in _CONTROL_BYTES else bytes([code])
+def _octet(digits: str) -> bytes:
+    octet = bytes.fromhex(digits)
+    return b"" if octet in _CONTROL_BYTES else octet
 
 
-_OCTETS: Final = {b"%%%02x" % code: _octet(code) for code in range(256)}
+_OCTETS: Final = {f"%{digits}".encode(): _octet(digits) for digits in map("".join, product(hexdigits, repeat=2))}
 
 
 class _Coding(NamedTuple):
@@ -122,7 +125,7 @@ class _Coding(NamedTuple):
 
 
 _JSON: Final = _Coding(_ESCAPE, _character)
-_URL: Final = _Coding(_PERCENT, lambda sequence: _OCTETS[sequence.lower()])
+_URL: Final = _Coding(_PERCENT, _OCTETS.__getitem__)
 
 
 class _Edits(NamedTuple):

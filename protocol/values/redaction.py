@@ -98,7 +98,7 @@ class _Changes(NamedTuple):
 
     def apply(self, value: Any) -> Any:
         kind = type(value)
-        if kind is str:
+        if isinstance(value, str):
             return self.strings.get(value, value)
         if kind is dict:
             if self.strings.keys().isdisjoint(value):
@@ -125,7 +125,7 @@ def _gather(value: Any) -> tuple[set[str], set[bytes]]:
     while pending:
         value = pending.pop()
         kind = type(value)
-        if kind is str:
+        if isinstance(value, str):
             strings.add(value)
         elif kind is dict:
             strings.update(value)

@@ -11,13 +11,14 @@ import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["HttpServer", "McpScript", "Peer", "Refusal", "Request", "refuse_get"]
+__all__ = ["HttpServer", "McpScript", "Peer", "Refusal", "Request", "chunked", "refuse_get"]
 
 Header = tuple[str, str]
-Respond = Callable[["Request", "Peer"], None]
+Respond = Callable[["Request", "Peer"], Any]
+Early = Callable[["Request", "Peer"], bool]
 
 
 @dataclass(frozen=True)
@@ -41,54 +42,62 @@ class Request:
 
 
 class Peer:
-    """The server's end of one connection. Everything written goes out at once."""
+    """The server's end of one connection. Everything written goes out at once; what writes returns the peer."""
 
     def __init__(self, sock: socket.socket, stopping: threading.Event) -> None:
         self.socket = sock
         self.stopping = stopping
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes) -> "Peer":
         self.socket.sendall(data)
+        return self
 
-    def head(self, status: int, *headers: Header) -> None:
+    def head(self, status: int, *headers: Header) -> "Peer":
         """Send a status line and headers, and nothing else: no length, no type."""
         lines = [f"HTTP/1.1 {status} Scripted", *(f"{name}: {value}" for name, value in headers)]
-        self.send(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+        return self.send(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
 
-    def reply(self, status: int = 200, body: bytes = b"", *headers: Header, kind: str | None = None) -> None:
+    def reply(self, status: int = 200, body: bytes = b"", *headers: Header, kind: str | None = None) -> "Peer":
         """Send a whole response. ``kind`` is its Content-Type."""
         typed = [("Content-Type", kind)] if kind else []
         lines = [f"HTTP/1.1 {status} Scripted"]
         lines += [f"{name}: {value}" for name, value in (*typed, ("Content-Length", str(len(body))), *headers)]
-        self.send(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + body)
+        return self.send(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + body)
 
-    def json(self, message: Any, *headers: Header, status: int = 200) -> None:
+    def json(self, message: Any, *headers: Header, status: int = 200) -> "Peer":
         """Send a whole JSON response; bytes go out as they are."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
-        self.reply(status, body, *headers, kind="application/json")
+        return self.reply(status, body, *headers, kind="application/json")
 
-    def stream(self, *headers: Header, status: int = 200) -> None:
+    def stream(self, *headers: Header, status: int = 200) -> "Peer":
         """Begin an event stream (chunked)."""
-        self.head(status, ("Content-Type", "text/event-stream"), ("Transfer-Encoding", "chunked"), *headers)
+        return self.head(status, ("Content-Type", "text/event-stream"), ("Transfer-Encoding", "chunked"), *headers)
 
-    def chunk(self, data: bytes) -> None:
-        self.send(b"%x\r\n%b\r\n" % (len(data), data))
+    def chunk(self, data: bytes) -> "Peer":
+        return self.send(chunked(data))
 
-    def event(self, message: Any, name: str | None = None) -> None:
+    def event(self, message: Any, name: str | None = None) -> "Peer":
         """Send one event in a chunk; bytes are its data as they are."""
         data = message if isinstance(message, bytes) else json.dumps(message).encode()
-        self.chunk((b"event: %b\n" % name.encode() if name else b"") + b"data: " + data + b"\n\n")
+        return self.chunk((b"event: %b\n" % name.encode() if name else b"") + b"data: " + data + b"\n\n")
 
-    def finish(self) -> None:
+    def finish(self) -> "Peer":
         """End a chunked body."""
-        self.send(b"0\r\n\r\n")
+        return self.send(b"0\r\n\r\n")
 
-    def drip(self, data: bytes, every: float) -> None:
+    def drip(self, data: bytes, every: float) -> "Peer":
         """Send one byte at a time, ``every`` seconds, until the client goes away or the server stops."""
         for byte in data:
             if self.stopping.wait(every):
-                return
+                break
             self.send(bytes([byte]))
+        return self
+
+    def repeat(self, data: bytes, every: float) -> "Peer":
+        """Send the same again and again, ``every`` seconds, until the client goes away or the server stops."""
+        while not self.stopping.wait(every):
+            self.send(data)
+        return self
 
     def hold(self) -> None:
         """Say nothing more, until the client closes or the server stops."""
@@ -107,19 +116,26 @@ class Peer:
         self.socket.close()
 
 
+def chunked(data: bytes) -> bytes:
+    """Return one chunk of a chunked body."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
 class HttpServer:
     """Serves on 127.0.0.1, any port, while it is entered. A failure of the script is raised when it is left.
 
     ``requests`` are all that were read whole, in order; ``accepted`` counts connections. With ``tls`` each connection
-    is secured by that context first.
+    is secured by that context first. ``early`` is asked about each request before its body is read: when it says True,
+    it has answered, and the connection is closed with the body unread.
     """
 
-    def __init__(self, respond: Respond, *, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, respond: Respond, *, tls: ssl.SSLContext | None = None, early: Early | None = None) -> None:
         self.requests: list[Request] = []
         self.accepted = 0
         self.stopping = threading.Event()
         self._respond = respond
         self._tls = tls
+        self._early = early or (lambda _request, _peer: False)
         self._changed = threading.Condition()
         self._failures: list[BaseException] = []
         self._connections: list[socket.socket] = []
@@ -185,7 +201,7 @@ class HttpServer:
                     sock = self._tls.wrap_socket(sock, server_side=True)
                     self._connections.append(sock)
                 peer = Peer(sock, self.stopping)
-                for request in _requests(sock, number):
+                for request in self._requests(peer, number):
                     with self._changed:
                         self.requests.append(request)
                         self._changed.notify_all()
@@ -195,25 +211,31 @@ class HttpServer:
         finally:
             sock.close()
 
+    def _requests(self, peer: Peer, number: int) -> Iterator[Request]:
+        """Read requests until the connection ends. Raises EOFError at its end."""
+        buffer = b""
+        while True:
+            while b"\r\n\r\n" not in buffer:
+                buffer += _receive(peer.socket)
+            head, _, buffer = buffer.partition(b"\r\n\r\n")
+            request = _head(head.decode("latin-1"), number)
+            if self._early(request, peer):
+                return
+            length = int(request.headers.get("content-length", "0"))
+            while len(buffer) < length:
+                buffer += _receive(peer.socket)
+            body, buffer = buffer[:length], buffer[length:]
+            yield replace(request, body=body)
 
-def _requests(sock: socket.socket, number: int) -> Iterator[Request]:
-    """Read requests until the connection ends. Raises EOFError at its end."""
-    buffer = b""
-    while True:
-        while b"\r\n\r\n" not in buffer:
-            buffer += _receive(sock)
-        head, _, buffer = buffer.partition(b"\r\n\r\n")
-        start, *lines = head.decode("latin-1").split("\r\n")
-        method, path, _ = start.split(" ")
-        headers: dict[str, str] = {}
-        for name, _, value in (line.partition(":") for line in lines):
-            key, value = name.lower(), value.strip()
-            headers[key] = f"{headers[key]}, {value}" if key in headers else value
-        length = int(headers.get("content-length", "0"))
-        while len(buffer) < length:
-            buffer += _receive(sock)
-        body, buffer = buffer[:length], buffer[length:]
-        yield Request(method, path, headers, body, number)
+
+def _head(text: str, number: int) -> Request:
+    start, *lines = text.split("\r\n")
+    method, path, _ = start.split(" ")
+    headers: dict[str, str] = {}
+    for name, _, value in (line.partition(":") for line in lines):
+        key, value = name.lower(), value.strip()
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    return Request(method, path, headers, b"", number)
 
 
 def _receive(sock: socket.socket) -> bytes:

@@ -39,9 +39,7 @@ class PluginDriver:
     def __enter__(self) -> "PluginDriver":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.kill()
         self.end()
