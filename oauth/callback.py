@@ -18,8 +18,8 @@ CODE_LIMIT: Final = 8_192
 
 _BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PRINTABLE: Final = re.compile(r"[ -~]+\Z")  # RFC 6749, appendix A.11: 1*VSCHAR
-#: What of a callback is private: the code is a credential, and a state that is not ours may be someone else's.
-_PRIVATE: Final = ("code", "state", "access_token", "id_token", "refresh_token")
+#: What of a callback is a credential. Our own state is known; another one is whatever its sender chose.
+_PRIVATE: Final = ("code", "access_token", "id_token", "refresh_token")
 
 
 class Callback(NamedTuple):
@@ -55,7 +55,7 @@ def read_query(query: str) -> dict[str, str]:
 
 
 def private_parameters(query: str) -> tuple[str, ...]:
-    """Return every value in a query that must not be shown, however malformed the rest of it is; total."""
+    """Return every credential in a query, in both spellings, however malformed the rest of it is; total."""
     values: list[str] = []
     for pair in query[:QUERY_LIMIT].split("&"):
         name, _, value = pair.partition("=")

@@ -96,7 +96,7 @@ def finish(pending: Pending, record: list[Attempt]) -> Flow[Grant]:
     learnt = private_parameters(query)
     yield Learn(learnt)
     expected = Callback(proof.state, found.issuer, found.server.issuer_in_callback)
-    code = check(read_query(query), expected, (*learnt, proof.verifier, proof.challenge))
+    code = check(read_query(query), expected, (*learnt, proof.state, proof.verifier, proof.challenge))
     keep = pending.target.settings.refresh
     grant = exchange(found, client, code, proof, pending.redirect_uri, scopes, record, keep_refresh=keep)
     return (yield from grant)

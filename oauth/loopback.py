@@ -168,7 +168,7 @@ def _bind(port: int) -> socket.socket:
         # Lets a second sign-in have the port while connections of the first one fade; it takes it from nobody.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
-        listening.listen(16)
+        listening.listen(64)
         listening.setblocking(False)
     except OSError as error:
         listening.close()

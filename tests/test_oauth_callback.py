@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oauth.callback import Callback, check, private_parameters, read_query
+from oauth.refusal import describe
 from protocol.failures import Code, Failed
 
 STATE = "st-4fUq9-0123456789"
@@ -19,7 +20,7 @@ REQUIRED = Callback(STATE, ISSUER, issuer_required=True)
 
 def outcome(query: str, expected: Callback = EXPECTED) -> tuple[Code, str]:
     with pytest.raises(Failed) as failed:
-        check(read_query(query), expected, private_parameters(query))
+        check(read_query(query), expected, (STATE, *private_parameters(query)))
     message = failed.value.failure.message
     assert CODE not in message
     assert STATE not in message
@@ -149,8 +150,26 @@ def test_an_error_is_a_denial_and_says_why(query: str, message: str) -> None:
 
 
 def test_private_values_of_a_callback_are_found_in_both_spellings_and_in_a_malformed_query() -> None:
-    query = "code=a%2Fb&code=second&st%61te=xyz%zz&iss=public&%&id_token=t"
+    query = "code=a%2Fb&code=second&c%6Fde=xyz%zz&state=theirs&iss=public&%&id_token=t"
     assert private_parameters(query) == ("a%2Fb", "a/b", "second", "xyz%zz", "t")
+
+
+def test_what_a_callback_has_to_match_shows_nothing() -> None:
+    assert repr(EXPECTED) == "<Callback>"
+
+
+@pytest.mark.parametrize(
+    ("private", "described"),
+    [
+        (("abc",), "an unregistered error `abcd`, with a description that repeats a private value"),
+        (("abcd", ""), "an unregistered error that repeats a private value, described as `abc`"),
+        (("abcdefgh",), "an unregistered error `abcd`, described as `abc`"),
+    ],
+)
+def test_a_short_private_value_is_only_an_echo_when_it_is_the_whole_text(
+    private: tuple[str, ...], described: str
+) -> None:
+    assert describe("abcd", "abc", private) == described
 
 
 @given(st.text(max_size=80))

@@ -561,6 +561,15 @@ def test_default_endpoints_stand_in_for_metadata_that_is_absent_and_for_nothing_
         assert failure({place: page}, settings=settings)[0] is code
 
 
+def test_default_endpoints_are_held_to_the_same_rules() -> None:
+    code, message, _ = failure({}, settings=Settings("endpoint", compat=True), admitted=frozenset())
+    assert code is Code.ORIGIN_NOT_ADMITTED
+    assert message == (
+        "The default endpoints (https://mcp.example.com): `authorization_endpoint` is at https://mcp.example.com:443, "
+        "which is not an admitted origin. Add `--allow-origin https://mcp.example.com:443` if it is meant."
+    )
+
+
 @pytest.mark.parametrize("spelled", ["https://mcp.example.com", "https://mcp.example.com/"])
 def test_a_server_of_2025_03_26_with_metadata_is_used_by_it(spelled: str) -> None:
     place = "https://mcp.example.com/.well-known/oauth-authorization-server"

@@ -104,7 +104,7 @@ def test_a_sign_in_asks_in_this_order_and_makes_everything_private_before_it_is_
     assert first.kinds.index("Listen") == 3  # after discovery, before registration
     assert second.kinds == ["Wait", "Learn", "Fetch", "Learn"]
     assert second.fetched == [f"POST {AUTH}/token"]
-    assert second.learnt == ["code-abcdefgh", PROOF.state, "at-1234567890"]
+    assert second.learnt == ["code-abcdefgh", "at-1234567890"]
     assert second.result.access_token == "at-1234567890"
     assert second.result.requested == ("tools.read", "tools.call")
     assert as_text(record) == (
@@ -186,7 +186,7 @@ def test_a_callback_that_is_not_ours_leads_to_no_token_request(change: dict[str,
 def test_a_code_is_learnt_before_its_callback_is_judged() -> None:
     _, second, _ = sign_in(callback=lambda _: "code=someone-elses&code=second-code&state=other-state")
     assert second is not None
-    assert second.learnt == ["someone-elses", "second-code", "other-state"]
+    assert second.learnt == ["someone-elses", "second-code"]
 
 
 def test_no_callback_in_time_is_a_timeout_that_names_the_limit() -> None:

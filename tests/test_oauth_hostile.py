@@ -402,12 +402,12 @@ def test_a_callback_that_comes_twice_is_used_once(server: AuthorizationServer) -
 def test_a_forged_callback_before_the_real_one_ends_the_attempt(server: AuthorizationServer) -> None:
     def forged(url: str) -> list[Page]:
         redirect = parse_qs(urlsplit(url).query)["redirect_uri"][0]
-        return [get(f"{redirect}?code=code-of-an-attacker&state=guessed-state"), *browse(url)]
+        return [*browse(f"{redirect}?code=code-of-an-attacker&state=guessed-state"), *browse(url)]
 
     sign_in = SignIn(server)
     sign_in.browser = forged
     attempted = sign_in.run()
-    assert [page.status for page in attempted.pages] == [303, 302, 410]
+    assert [page.status for page in attempted.pages] == [303, 200, 302, 410]
     assert attempted.failure is not None
     assert attempted.failure.code is Code.OAUTH_STATE_MISMATCH
     assert "POST /token" not in server.asked

@@ -1,6 +1,7 @@
 """The loopback listener: one path, one use, and nothing left of it."""
 
 import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator
@@ -178,6 +179,24 @@ def test_connections_that_say_nothing_or_come_in_pieces_hold_nobody_up(listener:
     finally:
         for one in (*silent, pieces):
             one.close()
+
+
+def test_a_connection_that_says_nothing_for_too_long_is_dropped(
+    listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("oauth.loopback._VISIT", 0.05)
+    with socket.create_connection(("127.0.0.1", listener.port)) as silent:
+        silent.settimeout(10)
+        assert silent.recv(1) == b""
+    assert get(url(listener)).status == 303
+
+
+def test_a_connection_that_is_reset_is_no_callback(listener: Listener) -> None:
+    with socket.create_connection(("127.0.0.1", listener.port)) as visitor:
+        visitor.sendall(b"GET /callback?code=c-2 HTTP/1.1\r\n")
+        visitor.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert get(url(listener)).status == 303
+    assert listener.wait() == "code=c-1&state=s-1"
 
 
 def test_a_head_past_the_limit_is_dropped(listener: Listener) -> None:

@@ -21,7 +21,7 @@ PLANTED = (CODE, ACCESS_TOKEN, REFRESH_TOKEN, CLIENT_ID, CLIENT_SECRET)
 RESOURCE_PATH = "/.well-known/oauth-protected-resource/mcp"
 SERVER_PATH = "/.well-known/oauth-authorization-server"
 
-Route = Callable[[Request, Peer], None]
+Route = Callable[[Request, Peer], object]
 Pairs = list[tuple[str, str]]
 
 

@@ -46,9 +46,7 @@ UNREACHABLE = NoReply(Code.UNREACHABLE, "No connection to the server: connection
 LATE = NoReply(Code.TIMEOUT, "The deadline passed before the reply was complete.", True)
 
 
-def play(
-    flow: Flow[Any], site: Mapping[str, Page], callback: str | None = None
-) -> Played:
+def play(flow: Flow[Any], site: Mapping[str, Page], callback: str | None = None) -> Played:
     """Drive a flow to its end. ``callback`` is the query that comes back, if one does."""
     steps: list[Step] = []
     sent: Any = None
