@@ -48,11 +48,13 @@ def authenticate(client: Client) -> tuple[tuple[tuple[str, str], ...], tuple[tup
     """Return the headers and the form fields that authenticate a client (RFC 6749, sections 2.3.1 and 3.2.1).
 
     Id and secret of the Basic scheme are form-encoded first, which many clients forget: a colon or a percent sign in
-    either is another credential otherwise.
+    either is another credential otherwise. The id stands in the form as well, which section 3.2.1 allows: servers made
+    with the official Python SDK look for it there.
     """
+    named = (("client_id", client.id),)
     if client.method == BASIC:
         pair = f"{quote_plus(client.id)}:{quote_plus(client.secret or '')}"
-        return (("Authorization", f"Basic {b64encode(pair.encode()).decode()}"),), ()
+        return (("Authorization", f"Basic {b64encode(pair.encode()).decode()}"),), named
     if client.method == POST:
-        return (), (("client_id", client.id), ("client_secret", client.secret or ""))
-    return (), (("client_id", client.id),)
+        return (), (*named, ("client_secret", client.secret or ""))
+    return (), named

@@ -217,6 +217,7 @@ def test_a_client_with_a_secret_alone_needs_no_consent_and_no_listener() -> None
         "grant_type": "client_credentials",
         "scope": "tools.read tools.call",
         "resource": ENDPOINT + "/",
+        "client_id": "ci-client",
     }
     assert second.result.access_token == "at-1234567890"
 

@@ -266,7 +266,7 @@ def test_basic_authentication_form_encodes_id_and_secret() -> None:
     # The base64 of `id%3Awith%2Fcolon+%2B:s%25c%3Ar`.
     headers, fields = authenticate(Client("id:with/colon +", "s%c:r", "client_secret_basic", "binding"))
     assert headers == (("Authorization", "Basic aWQlM0F3aXRoJTJGY29sb24rJTJCOnMlMjVjJTNBcg=="),)
-    assert fields == ()
+    assert fields == (("client_id", "id:with/colon +"),)
 
 
 def test_the_other_methods_put_their_credentials_into_the_form() -> None:

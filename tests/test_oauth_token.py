@@ -85,7 +85,7 @@ def test_a_confidential_client_shows_its_secret_as_it_is_registered() -> None:
     played, _ = trade(answer(REPLY), basic)
     assert isinstance(played.steps[0], Fetch)
     assert played.steps[0].headers[2] == ("Authorization", "Basic Y2xpZW50LTE6cyUzQTE=")
-    assert "client_id" not in form(played.steps[0])
+    assert form(played.steps[0])["client_id"] == "client-1"
     assert "client_secret" not in form(played.steps[0])
     played, _ = trade(answer(REPLY), basic._replace(method="client_secret_post"))
     sent = form(played.steps[0])
