@@ -1,15 +1,30 @@
-"""Which scopes a sign-in asks for: the first time by order of preference, later as the union with what was asked."""
+"""Which scopes a sign-in asks for, and how often it may: first by preference, later as a union with what was asked."""
 
 from typing import Final
 
 from oauth.challenge import Demand
 from oauth.discovery import Found
 from oauth.settings import OFFLINE_ACCESS, Settings
+from protocol.failures import Code, Failed
 
-__all__ = ["SIGN_INS", "choose"]
+__all__ = ["SIGN_INS", "check_again", "choose"]
 
 #: Sign-ins of one alias, the first included: a server that asks for more after that will never be content.
 SIGN_INS: Final = 3
+
+
+def check_again(settings: Settings, sign_ins: int, *, granted: bool) -> None:
+    """Let an alias begin a sign-in after ``sign_ins`` earlier ones, or raise Failed.
+
+    Beside a token that was ``granted`` already it is a step-up, which the settings have to allow (`invalid_binding`);
+    and there are at most SIGN_INS, failed ones included (`oauth_unsupported`).
+    """
+    if granted and not settings.step_up:
+        text = "The alias has a token already. Set `stepUp` in its `oauth` to let it ask for more scopes."
+        raise Failed(Code.INVALID_BINDING, text)
+    if sign_ins >= SIGN_INS:
+        text = f"The alias has begun {SIGN_INS} sign-ins already: the server would ask for more without an end."
+        raise Failed(Code.OAUTH_UNSUPPORTED, text)
 
 
 def choose(settings: Settings, demand: Demand | None, found: Found, previous: tuple[str, ...] = ()) -> tuple[str, ...]:

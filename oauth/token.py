@@ -15,7 +15,7 @@ from oauth.steps import Fetch, Flow, Learn, NoReply, Reply
 from protocol.failures import Code
 from protocol.values.document import integer
 
-__all__ = ["TOKEN", "Grant", "by_secret", "exchange", "refresh", "refresh_due"]
+__all__ = ["TOKEN", "Grant", "by_secret", "exchange", "grant_facts", "refresh", "refresh_due"]
 
 #: The document of the record.
 TOKEN: Final = "token request"  # noqa: S105 - the name of a document
@@ -49,6 +49,23 @@ class Grant(NamedTuple):
 
     def __repr__(self) -> str:
         return "<Grant>"
+
+
+def grant_facts(grant: Grant) -> dict[str, Any]:
+    """Return what evidence may hold of a grant, unredacted: never a token, and of a JWT three claims."""
+    facts: dict[str, Any] = {
+        "issuer": grant.issuer,
+        "resource": grant.resource,
+        "scopes": sorted(grant.scopes),
+        "requested": sorted(grant.requested),
+        "expiresIn": grant.expires_in,
+        "refresh": grant.refresh_token is not None,
+        "client": grant.client.origin,
+    }
+    if grant.claims is not None:
+        aud, iss, exp = grant.claims
+        facts["claims"] = {"aud": list(aud), "iss": iss, "exp": exp}
+    return facts
 
 
 class _Request(NamedTuple):

@@ -14,10 +14,10 @@ from oauth.flow import ENTROPY, Pending, begin, finish
 from oauth.metadata import ServerMetadata
 from oauth.pkce import mint
 from oauth.record import Attempt, as_text
-from oauth.scopes import choose
+from oauth.scopes import check_again, choose
 from oauth.settings import Settings
 from oauth.steps import Consent, Fetch, Learn, Listen
-from protocol.failures import Code
+from protocol.failures import Code, Failed
 from tests.fakes.oauth_script import PORT, Page, Played, answer, play
 
 ENDPOINT = "https://mcp.example.com/mcp"
@@ -294,6 +294,29 @@ def test_scopes_are_chosen_in_this_order(
     assert choose(settings, Demand(None, demanded), found, previous) == expected
     if demanded is None:
         assert choose(settings, None, found, previous) == expected
+
+
+@pytest.mark.parametrize(
+    ("step_up", "sign_ins", "granted", "code"),
+    [
+        (False, 0, False, None),
+        (False, 2, False, None),
+        (False, 3, False, Code.OAUTH_UNSUPPORTED),
+        (False, 1, True, Code.INVALID_BINDING),
+        (True, 2, True, None),
+        (True, 3, True, Code.OAUTH_UNSUPPORTED),
+    ],
+)
+def test_an_alias_signs_in_again_for_a_step_up_or_after_a_failure_and_three_times_at_most(
+    step_up: bool, sign_ins: int, granted: bool, code: Code | None
+) -> None:
+    settings = Settings(AUTH, step_up=step_up)
+    if code is None:
+        check_again(settings, sign_ins, granted=granted)
+    else:
+        with pytest.raises(Failed) as failed:
+            check_again(settings, sign_ins, granted=granted)
+        assert failed.value.code is code
 
 
 def test_an_authorization_endpoint_without_a_query_gets_one() -> None:

@@ -15,7 +15,7 @@ from oauth.metadata import ServerMetadata
 from oauth.pkce import mint
 from oauth.record import Attempt
 from oauth.steps import Fetch, Learn, NoReply
-from oauth.token import Grant, by_secret, exchange, refresh, refresh_due
+from oauth.token import Grant, by_secret, exchange, grant_facts, refresh, refresh_due
 from protocol.failures import Code
 from tests.fakes.oauth_script import LATE, UNREACHABLE, Page, Played, answer, play
 
@@ -321,6 +321,25 @@ def test_the_claims_of_a_granted_jwt_come_with_it() -> None:
     token = jwt('{"aud":"https://h/mcp"}')
     played, _ = trade(answer({**REPLY, "access_token": token}))
     assert played.result.claims == Claims(("https://h/mcp",), None, None)
+
+
+def test_evidence_of_a_grant_holds_scopes_expiry_and_audience_and_no_token() -> None:
+    facts = {
+        "issuer": AUTH,
+        "resource": "https://mcp.example.com/mcp/",
+        "scopes": ["a"],
+        "requested": ["a", "b"],
+        "expiresIn": 3600,
+        "refresh": True,
+        "client": "binding",
+    }
+    assert grant_facts(GRANT) == facts
+    claims = Claims(("https://h/mcp",), AUTH, 1_700_000_000)
+    assert grant_facts(GRANT._replace(claims=claims, refresh_token=None)) == {
+        **facts,
+        "refresh": False,
+        "claims": {"aud": ["https://h/mcp"], "iss": AUTH, "exp": 1_700_000_000},
+    }
 
 
 # --- proof -----------------------------------------------------------------------------------------------------
