@@ -45,8 +45,9 @@ class Row(NamedTuple):
 
 
 @contextmanager
-def served(form: str, tools: int) -> Iterator[str]:
-    command = [sys.executable, "-m", "benchmarks.canned", form, str(tools)]
+def served(*words: str) -> Iterator[str]:
+    """Run a server, `python -m words`, that prints its URL first; the URL."""
+    command = [sys.executable, "-m", *words]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
@@ -79,20 +80,16 @@ def whole(plugin: tuple[str | Path, ...], url: str) -> None:
 
 
 def sessions(plugin: tuple[str | Path, ...]) -> Iterator[Row]:
-    command = [sys.executable, "-m", "examples.server"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        url = server.stdout.readline().strip()
+    with served("examples.server") as url:
         sdk = [sys.executable, "-m", "benchmarks.peers", url]
         taken = medians(
             {"ours": lambda: whole(plugin, url), "theirs": lambda: subprocess.run(sdk, cwd=ROOT, check=True)}, 5
         )
-        server.terminate()
     yield Row("start, session, tools, one call, end", taken["ours"], "official SDK, same work", taken["theirs"], 0.3)
 
 
 def calls(plugin: tuple[str | Path, ...], form: str) -> Iterator[Row]:
-    with served(form, 10) as url, DrivenPlugin(plugin) as process, Sdk(url) as sdk:
+    with served("benchmarks.canned", form, "10") as url, DrivenPlugin(plugin) as process, Sdk(url) as sdk:
         process.bind(url)
         process.run("connect")
         bare = H11(url)
@@ -114,8 +111,8 @@ def calls(plugin: tuple[str | Path, ...], form: str) -> Iterator[Row]:
 def inventories(plugin: tuple[str | Path, ...]) -> Iterator[Row]:
     body = inventory(TOOLS)
     with (
-        served("json", TOOLS) as json_url,
-        served("sse", TOOLS) as sse_url,
+        served("benchmarks.canned", "json", str(TOOLS)) as json_url,
+        served("benchmarks.canned", "sse", str(TOOLS)) as sse_url,
         DrivenPlugin(plugin) as process,
         DrivenPlugin(plugin) as streamed,
         Sdk(json_url) as sdk,

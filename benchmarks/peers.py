@@ -98,7 +98,7 @@ def sdk_whole(url: str) -> None:
     async def work() -> None:
         async with _session(url) as session:
             await session.list_tools()
-            await session.call_tool("tool_00000", {})
+            await session.call_tool("search_tickets", {"query": "refund"})
 
     anyio.run(work)
 

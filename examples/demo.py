@@ -6,6 +6,7 @@
 import json
 import os
 import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,8 @@ from examples.server import TOKEN_VARIABLE
 ROOT = Path(__file__).resolve().parents[1]
 FLOWS = Path("examples/flows")
 ASSAY = Path(sys.executable).with_name("assay")
+#: Where the demo keeps evidence: made anew each time, so that the first run has none to be compared with.
+EVIDENCE = Path(".assay/demo")
 
 
 class Unexpected(Exception):
@@ -61,13 +64,13 @@ def run(*words: str | Path, **environment: str) -> list[dict[str, Any]]:
     """Run flows that have to succeed; give each flow's part of the document that `--json` writes."""
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "run.json"
-        assay("run", *words, silent=("--json", document), **environment)
+        assay("run", *words, "--evidence", EVIDENCE, silent=("--json", document), **environment)
         flows: list[dict[str, Any]] = json.loads(document.read_text(encoding="utf-8"))["flows"]
         return flows
 
 
 def evidence(flow: Mapping[str, Any]) -> Path:
-    return Path(".assay/runs") / str(flow["run"])
+    return EVIDENCE / "runs" / str(flow["run"])
 
 
 def two_flows(url: str) -> dict[str, Any]:
@@ -102,6 +105,7 @@ def one_leak(url: str, token: str) -> dict[str, Any]:
 
 def main() -> int:
     token = secrets.token_urlsafe(24)
+    shutil.rmtree(ROOT / EVIDENCE, ignore_errors=True)
     try:
         with ExitStack() as servers:
             first = servers.enter_context(served())

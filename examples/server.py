@@ -63,7 +63,10 @@ def main() -> None:
     # asyncio turns Nagle's delay off only on sockets that name TCP as their protocol; it costs 40 ms a reply.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", options.port))
+        try:
+            listener.bind(("127.0.0.1", options.port))
+        except OSError as error:
+            parser.error(f"port {options.port} cannot be served: {error.strerror}")
         listener.listen()
         # The socket listens already, so whoever reads this line can connect at once.
         print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)

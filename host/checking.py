@@ -43,7 +43,7 @@ def check_commands(
 ) -> Checked:
     """Check every command in the order of the file, up to ``limit`` problems, and give each step its id."""
     checker = _Checker(source, front, descriptions, inputs, _captures(sections))
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     made = []
     for section in sections:
         title = section.title if section.title is not None else front.name

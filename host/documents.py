@@ -1,4 +1,4 @@
-"""Writes the JSON documents that `--json` asks for: whole or not at all, to a file or to standard output."""
+"""Writes the files that a user asks for: JSON documents, whole or not at all, and first files, never over others."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from host.evidence import pretty
 from host.terminal import Terminal
 from protocol.failures import Code, Failed
 
-__all__ = ["STANDARD_OUTPUT", "check_place", "write_document"]
+__all__ = ["STANDARD_OUTPUT", "check_place", "write_document", "write_new"]
 
 #: In place of a file name: standard output.
 STANDARD_OUTPUT: Final = "-"
@@ -47,5 +47,20 @@ def write_document(name: str, document: Any, terminal: Terminal) -> None:
         raise _refused(name, error.strerror or "the system refused") from None
 
 
+def write_new(name: str, text: str, mode: int) -> bool:
+    """Write a new file, its folder too, and tell whether it was new; one that exists stays as it is. Raises Failed."""
+    path = Path(name)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(os.open(path, flags, mode), "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise _refused(name, error.strerror or "the system refused") from None
+    return True
+
+
 def _refused(name: str, reason: str) -> Failed:
-    return Failed(Code.INVALID_ARGUMENTS, f"The document {name} cannot be written: {reason}.")
+    return Failed(Code.INVALID_ARGUMENTS, f"{name} cannot be written: {reason}.")

@@ -94,24 +94,28 @@ class _Engine:
 
     def step(self, section: Section, step: Step) -> None:
         """Run one step, or say why it is skipped."""
-        self._look_around()
         always = self._course.always(section, step)
+        self._look_around(out_of_time=not always)
         reason = self._course.reason(section, step) or self._out_of_time(always)
         outcome = self._skipped(step, reason) if reason else self._run(step, always)
+        self._look_around(out_of_time=not always and outcome.status != "succeeded")
         self._course.record(section, step, outcome)
         self._listener.step_ended(step, outcome)
         self._outcomes.append(outcome._replace(display=None, changes=()))
 
     def finish(self, evidence: Evidence, codes: Mapping[str, int] | None) -> Ran:
         """Scan and close the evidence, and add up."""
-        self._look_around()
         outcomes = self._recorder.rescan(self._outcomes)
+        conclusion = self._conclude(outcomes, codes)
+        if not self._recorder.end(outcomes, conclusion, time.time()):
+            outcomes = tuple(withhold(outcome) for outcome in outcomes)
+            conclusion = self._conclude(outcomes, codes)
+        return self._ran(evidence, outcomes, conclusion)
+
+    def _conclude(self, outcomes: tuple[StepOutcome, ...], codes: Mapping[str, int] | None) -> Conclusion:
         if self._recorder.leaked:
             self._failure = Failure(Code.EVIDENCE_LEAK, _leak(self._recorder.leaked))
-        interrupted = self._session.interrupted()
-        conclusion = conclude(outcomes, interrupted=interrupted, failure=self._failure, codes=codes)
-        self._recorder.end(outcomes, conclusion, time.time())
-        return self._ran(evidence, outcomes, conclusion)
+        return conclude(outcomes, interrupted=self._session.interrupted(), failure=self._failure, codes=codes)
 
     def abandon(self, evidence: Evidence, failure: Failure) -> Ran:
         """Add up a flow whose evidence can no longer be written; what is kept stays as it is."""
@@ -133,23 +137,23 @@ class _Engine:
         )
         return Ran(outcome, tuple(self._inventories))
 
-    def _look_around(self) -> None:
-        """Notice that the user asked to stop, or that the flow's time is up."""
+    def _look_around(self, *, out_of_time: bool) -> None:
+        """Notice that the user asked to stop, or that the flow's time is up (where that is looked at)."""
         now = time.monotonic()
         if self._session.interrupted():
             self._course.stop("The run was interrupted.")
             self._stopped_at = self._stopped_at or now
-        elif now >= self._deadline and self._failure is None and len(self._outcomes) < len(self._flow.steps):
+        elif out_of_time and now >= self._deadline and self._failure is None:
             told = f"The flow's {self._flow.budget / 60:g} minutes (`budgets.minutes`) are used up."
             self._failure = Failure(Code.TIMEOUT, told)
             self._course.stop(told)
             self._stopped_at = self._stopped_at or now
 
     def _limit(self, always: bool) -> float:
-        """Return when a step is cancelled: what always runs gets time after a stop as well."""
-        if always and self._stopped_at is not None:
-            return max(self._deadline, self._stopped_at) + CLEANUP_SECONDS
-        return self._deadline
+        """Return when a step is cancelled: what always runs gets time of its own after the flow's."""
+        if not always:
+            return self._deadline
+        return min(self._deadline, self._stopped_at or self._deadline) + CLEANUP_SECONDS
 
     def _out_of_time(self, always: bool) -> str | None:
         if self._session.interruption.level > 1:

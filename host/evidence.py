@@ -33,8 +33,9 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Evidence:
-    """The folder of one run, made new with its id. A lock on it says that the run is still going.
+    """The folder of one run, made new with its id in ``root``, which is `runs` in the folder of evidence.
 
+    A lock on it says that the run is still going.
     ``leaks`` tells whether bytes hold a private value; what would be leaked is replaced by a tombstone, and its name is
     in ``leaked``. Files are complete or absent at every moment: a killed process loses nothing that was written. They
     are not forced to disk step by step (a power cut may cost the last of them); what is written ``synchronous`` is.
@@ -46,6 +47,7 @@ class Evidence:
         self._leaks = leaks
         self.leaked: list[str] = []
         with _telling(root, Code.INVALID_ARGUMENTS, "Name another folder with `--evidence DIR`."):
+            own_folder(root.parent)
             own_folder(root)
             self.run = _make_run(root)
             self.folder = root / self.run
@@ -144,10 +146,8 @@ def tombstone(name: str) -> bytes:
 def own_folder(path: Path) -> None:
     """Make a folder, 0700, or accept one that is a real folder of this user and that no one else may write to.
 
-    Raises Failed (``invalid_arguments``) otherwise. The parent is looked at too when it is our own `.assay`.
+    Raises Failed (``invalid_arguments``) otherwise.
     """
-    if path.parent.name == ".assay":
-        own_folder(path.parent)
     path.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from protocol.failures import Code, Failed
 
-__all__ = ["PLUGIN_VARIABLE", "PROVIDERS", "Executable", "describe", "find", "without"]
+__all__ = ["PLUGIN_VARIABLE", "PROVIDERS", "Executable", "current_environment", "describe", "find", "without"]
 
 #: Names the executable of the MCP provider, as `--plugin` does.
 PLUGIN_VARIABLE: Final = "ASSAY_PLUGIN"
@@ -33,6 +33,11 @@ class Executable(NamedTuple):
     provider: str
     argv: tuple[str, ...]
     environment: Mapping[str, str]
+
+
+def current_environment() -> dict[str, str]:
+    """Return a copy of the environment that the command was started with."""
+    return dict(os.environ)
 
 
 def find(provider: str, named: str | None, environment: Mapping[str, str]) -> Executable:

@@ -1,10 +1,12 @@
 """Opens the small files that a person wrote: flows, settings, bindings. The rim of reading."""
 
+import errno
 import os
 import stat
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from host.problems import printable
 from host.settings import SETTINGS_FILE, SETTINGS_LIMIT
 from protocol.failures import Code, Failed
 
@@ -31,12 +33,12 @@ def read_file(path: str, limit: int) -> bytes:
     """
     try:
         return _read(path, limit, 0)[0]
-    except OSError as error:
-        reason = error.strerror or "it cannot be read"
+    except (OSError, ValueError) as error:
         raise Failed(
-            Code.INVALID_ARGUMENTS, f"The file `{path}` cannot be read: {reason[:1].lower()}{reason[1:]}."
-            " Check its name, and that you may read it.", where=path
-        ) from None  # fmt: skip
+            Code.INVALID_ARGUMENTS,
+            f"The file `{printable(path)}` cannot be read: {_reason(error)}. Check its name, and that you may read it.",
+            where=path,
+        ) from None
 
 
 def read_private_file(path: str, limit: int) -> PrivateFile | None:
@@ -48,9 +50,9 @@ def read_private_file(path: str, limit: int) -> PrivateFile | None:
         data, status = _read(path, limit, os.O_NOFOLLOW)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        link = Path(path).is_symlink()
-        reason = "it is a link" if link else (error.strerror or "unknown error").lower()
+    except (OSError, ValueError) as error:
+        # Opening a link without following it fails with an error that speaks of loops.
+        reason = "it is a link" if getattr(error, "errno", 0) == errno.ELOOP else _reason(error)
         raise Failed(
             Code.INVALID_BINDING,
             f"The bindings file cannot be read: {reason}. Name a regular file that you may read, and no link to one.",
@@ -59,19 +61,27 @@ def read_private_file(path: str, limit: int) -> PrivateFile | None:
     return PrivateFile(data, trusted)
 
 
+def _reason(error: OSError | ValueError) -> str:
+    """Say why a file cannot be read; a name with a NUL in it is a ValueError."""
+    told = getattr(error, "strerror", None) or "its name cannot be a file's"
+    return str(told[:1].lower() + told[1:])
+
+
 def _read(path: str, limit: int, flags: int) -> tuple[bytes, os.stat_result]:
     # Without O_NONBLOCK, opening a pipe waits for someone to write into it.
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
-    with open(descriptor, "rb", buffering=0) as file:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "it is no regular file")
         parts: list[bytes] = []
         left = limit + 1
-        while left and (part := file.read(left)):
+        while left and (part := os.read(descriptor, left)):
             parts.append(part)
             left -= len(part)
         return b"".join(parts), status
+    finally:
+        os.close(descriptor)
 
 
 def find_settings(folder: str) -> tuple[str, bytes | None]:

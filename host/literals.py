@@ -1,6 +1,5 @@
 """JSON literals inside a command: read strictly (RFC 8259), with the place of every string and of what is wrong."""
 
-import itertools
 import re
 from typing import Final, NamedTuple, TypeAlias
 
@@ -211,12 +210,13 @@ class _Scanner:
         index = self._open(start, path)
         if self.text[index : index + 1] == "]":
             return index + 1
-        for count in itertools.count():
+        count = 0
+        while True:
             index = self._skip(self._value(index, (*path, count), start))
             if self.text[index : index + 1] == "]":
                 return index + 1
             index = self._comma(start, index, "]")
-        raise AssertionError("unreachable")
+            count += 1
 
     def _value(self, index: int, path: Path, container: int) -> int:
         character = self.text[index : index + 1]

@@ -16,6 +16,8 @@ INLINE_LIMIT: Final = 1000
 _TAG: Final = "rfl"
 #: A line that a person would take for the beginning of an `rfl` block, behind any list markers and quote signs.
 _LOOKS_LIKE_FENCE: Final = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})[ \t]*rfl(?:[ \t]|$)")
+#: What has a meaning inside a line (CommonMark, section 6); most headings hold none of it.
+_MARKED: Final = re.compile(r"[\\`*_\[<&!\n]")
 #: A comment that never closes would swallow the rest of the flow: it is no comment that anyone meant.
 _COMMENT: Final = re.compile(r"\s*<!--.*-->", re.DOTALL)
 _CLOSING: Final = {"`": re.compile(r"[ \t>]*(`{3,})[ \t]*"), "~": re.compile(r"[ \t>]*(~{3,})[ \t]*")}
@@ -76,7 +78,7 @@ def read_markdown(source: Source, skip: int) -> tuple[list[Part], list[Problem],
 
 def _inline(parser: MarkdownIt, before: Token, content: str, line: int) -> Part:
     text = content
-    if len(content) <= INLINE_LIMIT:
+    if len(content) <= INLINE_LIMIT and _MARKED.search(content):
         found = parser.parseInline(content)[0].children or []
         text = "".join(_plain(child) for child in found)
     if before.type == "heading_open":
@@ -110,7 +112,8 @@ def _fence(
         return
     content = token.content.removesuffix("\n").split("\n") if token.content else []
     if not _is_closed(lines, token.markup, first, last, len(content)):
-        advice = f"End it by a line `{token.markup}`, indented like its first line."
+        characters = f"{len(token.markup)} {'backquotes' if token.markup[0] == '`' else 'tildes'}"
+        advice = f"End it by a line of {characters}, indented like its first line."
         problems.append(source.problem(start, end, "The `rfl` block is never closed.", advice))
         return
     parts.append(Block(_located(source, lines, content, first + 2), first + 1))

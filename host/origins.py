@@ -15,6 +15,8 @@ URL_LIMIT: Final = 8192
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _PORT_LIMIT: Final = 65535
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff]")
+_PLACE: Final = re.compile(r"(?P<host>[^:\[\]]*|\[[^\[\]]*\])(?::(?P<port>.*))?")
+_PORT: Final = re.compile(r"[0-9]{1,9}")
 _NAME: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*)")
 _TARGET_EXAMPLE: Final = "Write, for example, `http://localhost:8000/mcp`."
 _GRANT_EXAMPLE: Final = "Write scheme, host and, where it is not the scheme's own, port: `https://auth.example.com`."
@@ -85,14 +87,15 @@ def _split(url: str) -> SplitResult:
 
 
 def _origin(parts: SplitResult) -> str:
-    try:
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        raise ValueError(f"its port is no number from 1 to {_PORT_LIMIT}") from None
-    if port == 0 or not re.fullmatch(r"(?:[^:\[\]]*|\[[^\[\]]*\])(?::[0-9]*)?", parts.netloc):
+    place = _PLACE.fullmatch(parts.netloc)
+    if place is None:
+        raise ValueError("its host is malformed")
+    port = place["port"] or str(_DEFAULT_PORTS[parts.scheme])
+    if not _PORT.fullmatch(port) or not 0 < int(port) <= _PORT_LIMIT:
         raise ValueError(f"its port is no number from 1 to {_PORT_LIMIT}")
-    name = _address(host) if parts.netloc.startswith("[") else _name(host)
-    return f"{parts.scheme}://{name}:{_DEFAULT_PORTS[parts.scheme] if port is None else port}"
+    host = place["host"]
+    name = _address(host[1:-1]) if host.startswith("[") else _name(host.lower())
+    return f"{parts.scheme}://{name}:{int(port)}"
 
 
 def _address(text: str) -> str:

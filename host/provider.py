@@ -270,6 +270,8 @@ class Provider:
 
     def _unanswered(self, method: str, stopped: bool) -> Failed:
         if stopped:
+            # Its answer may come at any time now, so nothing more can be asked.
+            self._ended = True
             return Failed(Code.CANCELLED, "Interrupted before anything was contacted.", data={"sent": False})
         return self._lost(f"did not answer `{method}` in time")
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from host.comparator import Compared
-from host.evidence import Evidence, timestamp
+from host.evidence import Evidence, pretty, timestamp
 from host.flow import Flow, Step
 from host.outcome import Conclusion, StepOutcome
 from host.private import Private
@@ -113,11 +113,12 @@ class Recorder:
                 checked.append(outcome)
         return tuple(checked)
 
-    def end(self, outcomes: Sequence[StepOutcome], conclusion: Conclusion, ended: float) -> None:
-        """Write the last record and give up the run's lock."""
+    def end(self, outcomes: Sequence[StepOutcome], conclusion: Conclusion, ended: float) -> bool:
+        """Write the last record, give up the run's lock, and return whether the record was clean."""
         record = self._record(outcomes, conclusion=conclusion) | {"ended": timestamp(ended)}
-        self._evidence.write_json("run.json", record)
+        clean = self._evidence.write("run.json", pretty(record), synchronous=True)
         self._evidence.close()
+        return clean
 
     def _record(
         self,

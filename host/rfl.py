@@ -70,11 +70,14 @@ class Command(NamedTuple):
     broken: bool = False
 
 
-def read_block(block: Located, report: Report) -> list[Command]:
-    """Read every command of a block. What is wrong goes to ``report``, once for each command; reading then goes on."""
+def read_block(block: Located, report: Report, limit: int = 100) -> list[Command]:
+    """Read every command of a block. What is wrong goes to ``report``, once for each command; reading then goes on.
+
+    After ``limit`` wrong commands it ends: such a block holds something else.
+    """
     commands = []
-    index = 0
-    while index < len(block.text):
+    index = wrongs = 0
+    while index < len(block.text) and wrongs < limit:
         start = _skip(block.text, index)
         if block.text[start : start + 1] in ("", "\n", "#"):
             index = _end_of_line(block.text, start) + 1
@@ -86,6 +89,7 @@ def read_block(block: Located, report: Report) -> list[Command]:
         except Misread as wrong:
             report(_unclosed(block.text, wrong, reader.object_start))
             commands.append(reader.broken())
+            wrongs += 1
             index = _resume(block.text, start, wrong.index, reader.object_start)
     return commands
 

@@ -13,12 +13,15 @@ def slug(text: str) -> str:
     return _OTHER.sub("-", text.casefold()).strip("-")
 
 
-def unique_slug(text: str, taken: set[str]) -> str:
-    """Return the slug of a text, made unique by `-2`, `-3` and so on, and add it to ``taken``."""
+def unique_slug(text: str, taken: dict[str, int]) -> str:
+    """Return the slug of a text, made unique by `-2`, `-3` and so on.
+
+    ``taken`` maps each slug to the number that its next namesake is tried with; it is updated.
+    """
     base = slug(text) or "section"
-    name, count = base, 1
+    name = base
     while name in taken:
-        count += 1
-        name = f"{base}-{count}"
-    taken.add(name)
+        taken[base] += 1
+        name = f"{base}-{taken[base]}"
+    taken[name] = 1
     return name

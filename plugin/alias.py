@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from plugin.binding import Binding
 from plugin.commands import Command
 from protocol.failures import Code, Failed
+from protocol.wire.steps import Status
 
 if TYPE_CHECKING:  # imports the HTTP stack, which the first answer must not wait for
     from protocol.mcp.connection import Connection
@@ -17,7 +18,7 @@ _FIXED: Final = {"path": "path", "tokenFile": "token file"}
 class Ending(NamedTuple):
     """How `disconnect` came out; every later `disconnect` reports it again."""
 
-    status: str
+    status: Status
     code: Code | None
     message: str
     state: dict[str, Any]

@@ -4,7 +4,7 @@ It is on the path of ``plugin --describe``: handlers are named, and imported onl
 """
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 __all__ = ["COMMANDS", "TEXT_LIMIT", "Argument", "Command", "resolve"]
 
@@ -30,7 +30,7 @@ class Command(NamedTuple):
     """One command. ``handler`` is "module:function", ``expect`` the keys of plugin.expectations that it accepts."""
 
     name: str
-    effect: str
+    effect: Literal["observe", "mutate"]
     summary: str
     handler: str
     arguments: tuple[Argument, ...]

@@ -7,7 +7,6 @@ from plugin.alias import Alias
 from plugin.binding import private_values, read_binding
 from plugin.checks.arguments import Checked, Surroundings, check_arguments, find_command
 from plugin.commands import resolve
-from plugin.comparison import compare_states
 from plugin.context import Context
 from plugin.identity import NAME, PROVIDER, VERSION
 from plugin.params import InvalidParams
@@ -78,6 +77,8 @@ class Inspector:
 
     def compare(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return the diff of two states. Raises InvalidParams when they are not states of the inventory."""
+        from plugin.comparison import compare_states  # not on the way to the first reply
+
         return compare_states(params["inventory"], params["before"], params["after"], params["catalogs"])
 
     def connection(self, alias: str) -> "Connection | None":

@@ -26,6 +26,7 @@ def require_connection(step: Step) -> Connection:
     if step.alias.state == "none":
         outcome = open_connection(step)
         if outcome.kind != "result":
+            step.facts["http"] = step.facts["session"]["http"]
             raise Failed(outcome.code or Code.INTERNAL, f"The session could not be initialized. {outcome.message}")
     connection = step.alias.connection
     assert connection is not None
@@ -92,7 +93,7 @@ def _session(step: Step, connection: Connection, outcome: Outcome) -> dict[str, 
     if outcome.kind == "result":
         facts |= {
             "protocol": connection.revision,
-            "server": step.redact(connection.server),
-            "capabilities": step.redact(connection.capabilities),
+            "server": connection.server,
+            "capabilities": connection.capabilities,
         }
     return facts

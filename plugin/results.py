@@ -1,4 +1,4 @@
-"""Encodes a step result within the limits of the wire, with one last look for private values."""
+"""Encodes a step result within the limits of the wire, with nothing private in it."""
 
 from typing import Any, Final
 
@@ -16,8 +16,8 @@ _OPEN: Final = ("message", "state", "facts", "capture", "display")
 def bounded(result: StepResult, redactor: Redactor) -> bytes:
     """Return the result in JSON.
 
-    Handlers redact what they keep; what slipped past them is caught here. A state or artifact over 7 MiB, or a result
-    over 31 MiB, becomes a result with the code `evidence_too_large` and the small facts.
+    Handlers redact what they hash, cut or compare; whatever else is private is taken out here, where everything passes.
+    A state or artifact over 7 MiB, or a result over 31 MiB, becomes a result with the code `evidence_too_large`.
     """
     shown, encoded = result, encode(result)
     if not redactor.clear(encoded):

@@ -1,7 +1,7 @@
 """One step under way: what its handler is given, and how its result is made."""
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from plugin.alias import Alias
 from plugin.checks.arguments import Checked
@@ -51,20 +51,16 @@ class Step:
         self.context.progress(self._identity, pages, "pages")
         self.context.progress(self._identity, items, "items")
 
-    def redact(self, value: Any) -> Any:
-        """Return a value with nothing private in it."""
-        return self.context.redactor.redact(value).value
-
     def http(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the redacted `facts.http` of an outcome; of a refusal's body the first 512 characters are kept."""
-        facts: dict[str, Any] = self.redact(outcome.http)
+        """Return `facts.http` of an outcome; of a refusal's body the first 512 characters are kept, once redacted."""
+        facts = outcome.http
         if isinstance(facts.get("body"), str):
-            facts = {**facts, "body": facts["body"][:BODY_CHARACTERS]}
+            facts = {**facts, "body": self.context.redactor.text(facts["body"]).value[:BODY_CHARACTERS]}
         return facts
 
     def refusal(self, error: dict[str, Any]) -> dict[str, Any]:
-        """Return the redacted `facts.refusal` of a JSON-RPC error: code, message, and data when there is some."""
-        return {name: self.redact(error[name]) for name in ("code", "message", "data") if name in error}
+        """Return `facts.refusal` of a JSON-RPC error: code, message, and data when there is some."""
+        return {name: error[name] for name in ("code", "message", "data") if name in error}
 
     def verdict(self, outcome: Outcome) -> Verdict:
         """Judge a request of this command whose outcome is not what the server said: it failed, or nobody knows."""
@@ -80,12 +76,12 @@ class Step:
         artifacts: list[Artifact] | None = None,
         display: Any = None,
     ) -> StepResult:
-        """Make the step's result; ``state``, ``artifacts`` and ``display`` are redacted already."""
+        """Make the step's result. What is hashed, cut or compared in it is redacted by now, the rest on its way out."""
         return StepResult(
             status=verdict.status,
             code=None if verdict.code is None else str(verdict.code),
             message=self.context.message(verdict.message),
-            effect=self.command.effect,  # type: ignore[arg-type]  # plugin.commands is a table of plain strings
+            effect=self.command.effect,
             state=state,
             facts=self._facts(),
             capture=capture,
@@ -97,10 +93,5 @@ class Step:
         facts = {"connection": self.alias.state, **self.facts}
         connection = self.alias.connection
         if connection is not None and (stream := connection.stream()):
-            facts["stream"] = self.redact(stream)
+            facts["stream"] = stream
         return facts
-
-
-#: A handler carries out one command. It raises Failed for what is decided before anything of the command is sent.
-Handler = Callable[[Step], StepResult]
-SUCCEEDED: Final = "succeeded"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import Assay
 from tests.peers.installation import node, node_modules, python_environment
 from tests.peers.process import free_port, running
 
@@ -63,3 +64,9 @@ def fastmcp_server() -> Iterator[str]:
     python = python_environment(PEERS / "fastmcp.txt")
     with running([python, PEERS / "fastmcp_server.py", str(port)], port, {}, PEERS):
         yield f"http://127.0.0.1:{port}/mcp"
+
+
+@pytest.fixture
+def assay(tmp_path: Path) -> Assay:
+    """The real command line, in an empty folder."""
+    return Assay(tmp_path)

@@ -111,6 +111,51 @@ def test_the_flow_that_mints_a_key_reads_as_written() -> None:
     ]
 
 
+def test_every_form_of_the_grammar_reads_as_written() -> None:
+    found = read((FLOWS / "grammar.md").read_bytes()).flow
+    assert found is not None
+    assert found.warnings == ()
+    assert [(section.title, section.slug, section.cleanup) for section in found.sections] == [
+        ("Every form that a command may have", "every-form-that-a-command-may-have", False),
+        ("Objects over several lines", "objects-over-several-lines", False),
+        ("Objects over several lines", "objects-over-several-lines-2", False),
+        ("Cleanup", "cleanup", True),
+    ]
+    values = {**found.values, "record_id": '7"'}
+    shown = [(step.id.partition("/")[2], step.line, step.column, step.capture) for step in found.steps]
+    assert shown == [
+        ("connect", 22, 1, None),
+        ("tabs-between-the-parts", 23, 2, None),
+        ("create", 31, 3, "record_id"),
+        ("2.api.call", 41, 3, None),
+        ("1.other_1.call", 47, 1, None),
+        ("2.shell.bash", 48, 1, None),
+        ("1.api.disconnect", 69, 1, None),
+        ("2.other_1.disconnect", 70, 1, None),
+    ]
+    connect, tools, create, get, call, shell, *_ = (step.arguments for step in found.steps)
+    assert {argument.name: argument.value.substitute(values) for argument in connect} == {
+        "headers": '{"X-Region":"eu"}'
+    }
+    assert {argument.name: argument.value.substitute(values) for argument in tools} == {"expect": '{ "only" : [ ] }'}
+    assert {argument.name: argument.value.substitute(values) for argument in create} == {
+        "tool": "create",
+        "arguments": '{\n  "title": "in eu",\n  "note": "no reference: ${region}",\n  "count": 1.10\n}',
+        "select": "/id",
+    }
+    assert {argument.name: argument.value.substitute({"record_id": "7"}) for argument in get} == {
+        "tool": "get",
+        "arguments": '{"id":"7","n":7}',
+    }
+    assert {argument.name: argument.value.substitute(values) for argument in call} == {
+        "tool": 'a "quoted" é 😀 \\ name',
+        "path": '7"/${x}',
+    }
+    assert {argument.name: argument.value.substitute({}) for argument in shell} == {
+        "command": "echo ${HOME} | sed 's/${x:-y}/z/'"
+    }
+
+
 def test_a_known_provider_without_a_description_is_read_as_far_as_the_file_says() -> None:
     draft = parse_flow("a.md", TOKEN_FILE.encode())
     assert draft.providers == {"shell": "LocalBash", "api": "MCP"}
@@ -494,10 +539,17 @@ def test_a_file_that_is_no_text_of_a_flow_is_one_problem(data: bytes, expected: 
 
 def test_a_file_of_the_largest_size_is_read() -> None:
     data = flow("api.tools")
-    assert read(data + b"\n" * (FLOW_LIMIT - len(data))).problems == ()
+    assert read(data + b"x" * (FLOW_LIMIT - len(data))).problems == ()
+
+
+def test_a_draft_tells_what_is_needed_to_go_on() -> None:
+    draft = parse_flow("a.md", flow("api.tools", "inputs: {a: {}}\ntags: [x]\n"))
+    assert (draft.file, draft.providers, draft.inputs, draft.tags) == ("a.md", {"api": "MCP"}, ("a",), ("x",))
 
 
 def test_no_more_problems_are_listed_than_help() -> None:
+    block = "\n```\n```rfl\n"
+    assert len(problems(block.join(["?\n" * 60] * 5))) == PROBLEM_LIMIT
     assert len(problems("\n".join(["apj.tools"] * 500))) == PROBLEM_LIMIT
     assert len(problems("\n".join(["?"] * 500))) <= PROBLEM_LIMIT
 

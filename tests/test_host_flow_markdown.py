@@ -126,7 +126,7 @@ def test_a_tag_in_upper_case_is_another_tag_and_worth_a_warning(tag: str) -> Non
 def test_a_block_that_is_never_closed_is_refused(text: str, line: int) -> None:
     _, problems, _ = read(text)
     assert [(problem.line, problem.message) for problem in problems] == [(line, "The `rfl` block is never closed.")]
-    assert problems[0].help.startswith("End it by a line `")
+    assert problems[0].help.startswith("End it by a line of ")
 
 
 @pytest.mark.parametrize(

@@ -61,9 +61,10 @@ def test_a_foreign_exception_becomes_a_code_by_its_class_and_how_far_the_attempt
 ) -> None:
     attempt = Attempt(interrupt, 2.5)
     attempt.stage, attempt.sent, attempt.ended = stage, sent, ended
-    failure = failed(error("what happened."), attempt).failure
+    failure = failed(error("what happened"), attempt).failure
     assert failure.code is code
-    assert ("2.5 s" if code is Code.TIMEOUT else "what happened") in failure.message
+    assert ("2.5 s" in failure.message) is (code is Code.TIMEOUT)
+    assert ("what happened" in failure.message) is issubclass(error, httpx.NetworkError)
 
 
 def test_a_subclass_that_is_not_known_has_the_code_of_its_nearest_class(interrupt: Interrupt) -> None:
@@ -73,7 +74,6 @@ def test_a_subclass_that_is_not_known_has_the_code_of_its_nearest_class(interrup
     attempt = Attempt(interrupt, None)
     attempt.sent = True
     assert failed(Novel(""), attempt).code is Code.REPLY_LOST
-    assert "Novel" in str(failed(Novel(""), attempt))
 
 
 def test_an_interrupted_attempt_is_cancelled_whatever_timed_out(interrupt: Interrupt) -> None:
@@ -160,7 +160,7 @@ def test_a_resolver_that_hangs_does_not_extend_the_deadline(monkeypatch: pytest.
     started = time.monotonic()
     outcome = initialize("http://slow.example/", timeout=0.3)
     released.set()
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 5
     assert (outcome.kind, outcome.code) == ("unsent", Code.TIMEOUT)
     assert outcome.message == "No reply to initialize. The deadline of 0.3 s passed before a connection was made."
 
@@ -191,7 +191,7 @@ def test_a_connection_that_is_not_answered_ends_at_the_deadline() -> None:
         origin = f"http://127.0.0.1:{port}"
         started = time.monotonic()
         outcome = initialize(origin, timeout=0.3)
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 5
     assert (outcome.kind, outcome.code) == ("unsent", Code.TIMEOUT)
 
 
@@ -210,7 +210,7 @@ def test_a_connection_being_made_can_be_cancelled() -> None:
             started = time.monotonic()
             outcome = connection.initialize()
             timer.join()
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 10
     assert (outcome.kind, outcome.code) == ("unsent", Code.CANCELLED)
     assert outcome.message == "No reply to initialize. It was cancelled before a connection was made."
 
@@ -234,6 +234,8 @@ def test_a_header_that_is_not_legal_http_is_never_sent() -> None:
     with HttpServer(McpScript()) as server, connection_to(server, headers=(("X-A", "a\r\nb: c"),)) as connection:
         outcome = connection.initialize()
         assert (outcome.kind, outcome.code) == ("unsent", Code.INVALID_BINDING)
+        assert "X-A" not in outcome.message
+        assert "a\\r" not in outcome.message
     assert server.requests == []
 
 
@@ -288,7 +290,7 @@ def test_an_attempt_measures_and_shortens() -> None:
     attempt = Attempt(made, 100)
     attempt.shorten(1000)
     assert 99 < (attempt.left() or 0) <= 100
-    assert attempt.milliseconds() < 1000
+    assert attempt.milliseconds() < 60_000
     made.set()
     made.set()
     with pytest.raises(Late, match="cancelled"):

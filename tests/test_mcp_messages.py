@@ -15,6 +15,7 @@ from protocol.mcp.messages import (
     Request,
     Response,
     answer_body,
+    is_idle_notification,
     notification_body,
     read,
     refusal_body,
@@ -82,11 +83,11 @@ def test_responses_are_read_with_the_reason_why_one_cannot_be_used(text: str, ex
         ('{"jsonrpc":"2.0","method":"n","params":{"a":null}}', Notification("n", {"a": None})),
         (
             '{"jsonrpc":"2.0","id":null,"method":"x"}',
-            Malformed("a request whose id is neither string nor number", False),
+            Malformed("a request whose id is no string or number of bounded length", False),
         ),
         (
             '{"jsonrpc":"2.0","id":[1],"method":"x"}',
-            Malformed("a request whose id is neither string nor number", False),
+            Malformed("a request whose id is no string or number of bounded length", False),
         ),
         ('{"jsonrpc":"2.0","method":5}', Malformed("a malformed request or notification", False)),
         ('{"method":"x"}', Malformed("a malformed request or notification", False)),
@@ -102,6 +103,13 @@ def test_responses_are_read_with_the_reason_why_one_cannot_be_used(text: str, ex
 )
 def test_other_messages_are_read_for_what_they_are(text: str, expected: Any) -> None:
     assert read(text.encode()) == Reading((expected,), batch=text == "[]")
+
+
+def test_the_id_of_a_request_is_bounded() -> None:
+    for spelling in ('"{}"', "{}"):
+        for size, kind in ((1024, Request), (1025, Malformed)):
+            text = f'{{"jsonrpc":"2.0","id":{spelling.format("1" * size)},"method":"ping"}}'
+            assert isinstance(read(text.encode()).messages[0], kind)
 
 
 def test_a_batch_gives_each_message_and_says_that_it_was_one() -> None:
@@ -126,20 +134,53 @@ def test_a_byte_order_mark_and_other_encodings_are_not_json() -> None:
         assert message.anonymous
 
 
-@settings(deadline=None, max_examples=80)
-@given(
-    st.binary(max_size=60)
-    | st.recursive(
-        st.none() | st.booleans() | st.text(max_size=3),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(st.sampled_from(["id", "method", "result", "error", "jsonrpc"]), inner)
-        ),
-        max_leaves=8,
-    ).map(lambda value: json.dumps(value).encode())
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.sampled_from(["2.0", "n"]) | st.integers(0, 2),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "method", "result", "error", "jsonrpc", "params"]), inner)
+    ),
+    max_leaves=8,
 )
+NOTES = VALUES.map(lambda value: {"jsonrpc": "2.0", "method": "n", "params": value})
+MESSAGES = st.binary(max_size=60) | (VALUES | NOTES).map(lambda value: json.dumps(value).encode())
+
+
+@settings(deadline=None, max_examples=80)
+@given(MESSAGES)
 def test_any_bytes_are_read(text: bytes) -> None:
     assert read(text).messages
+
+
+@pytest.mark.parametrize(
+    ("text", "idle"),
+    [
+        ('{"jsonrpc":"2.0","method":"n"}', True),
+        ('{"params":{"a":[1,{}]},"method":"notifications/message","jsonrpc":"2.0"}', True),
+        ('{"jsonrpc":"2.0","method":"n","params":[]}', False),
+        ('{"jsonrpc":"2.0","method":"n","params":5}', False),
+        ('{"jsonrpc":"2.0","method":5}', False),
+        ('{"jsonrpc":"1.0","method":"n"}', False),
+        ('{"method":"n"}', False),
+        ('{"jsonrpc":"2.0","id":1,"result":{}}', False),
+        ('{"jsonrpc":"2.0","id" : 1,"method":"ping"}', False),
+        ('{"jsonrpc":"2.0","i\\u0064":1,"method":"ping"}', False),
+        ('{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}', False),
+        ('[{"jsonrpc":"2.0","method":"n"}]', False),
+        ('{"jsonrpc":"2.0","method":"n"', False),
+        ('{"jsonrpc":"2.0","method":"n","params":' + '{"a":' * 5000 + "1" + "}" * 5000 + "}", False),
+        ("", False),
+    ],
+)
+def test_a_notification_that_means_nothing_here_is_told_at_a_glance(text: str, idle: bool) -> None:
+    assert is_idle_notification(text.encode()) is idle
+
+
+@settings(deadline=None, max_examples=80)
+@given(MESSAGES)
+def test_what_is_told_at_a_glance_is_never_a_response_or_request(text: bytes) -> None:
+    if is_idle_notification(text):
+        assert not any(isinstance(message, Response | Request) for message in read(text).messages)
 
 
 def test_bodies_are_compact_json_rpc() -> None:

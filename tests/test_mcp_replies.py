@@ -220,6 +220,7 @@ def test_a_redirect_is_refused_and_closes(status: int) -> None:
         (URL, "https://h.example/mcp", "the same URL over https; change `endpoint`"),
         (URL, "/mcp", "the same URL again"),
         (URL, "https://login.example/", "a redirect to https://login.example/: another address"),
+        (URL, "http://[", "a redirect to http://[: another address"),
         (URL, None, "names no address"),
     ],
 )

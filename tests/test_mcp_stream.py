@@ -73,7 +73,7 @@ def test_a_silent_stream_delays_no_command_and_ends_with_the_session(act: Any) -
         started = time.monotonic()
         assert call(connection).kind == "result"
         assert connection.end().kind == "result"
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 5
         assert connection.stream()["state"] == "stopped"
 
 
@@ -123,7 +123,7 @@ def test_an_answer_that_is_not_taken_does_not_hold_up_the_reply() -> None:
         started = time.monotonic()
         assert call(connection).kind == "result"
         assert connection.end().kind == "result"
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 4
 
 
 @pytest.mark.parametrize("act", [lambda _, peer: peer.reply(500), lambda _, peer: peer.close()])

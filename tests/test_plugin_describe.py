@@ -227,3 +227,13 @@ def test_without_open_descriptors_it_says_so_and_exits_2() -> None:
     )
     assert ran.returncode == 2
     assert "must be open" in ran.stderr
+
+
+def test_the_page_on_the_protocol_names_every_method_command_and_fact() -> None:
+    page = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
+    words = ["initialize", "check", "run", "compare", "shutdown", "cancel", "secrets/learnt", "progress", *COMMANDS]
+    words += ["http", "session", "refusal", "stream", "pages", "tool", "failedExpectations", "recorded", "connection"]
+    words += ["breaking", "unclassified", "risk", "routing", "additive", "catalog.json", "assay-diff/1"]
+    assert [word for word in words if f"`{word}" not in page and f'"{word}"' not in page] == []
+    for number in (messages.PARSE_ERROR, messages.INVALID_REQUEST, messages.METHOD_NOT_FOUND, messages.INVALID_PARAMS):
+        assert f"| {number} |" in page

@@ -60,10 +60,16 @@ def test_a_result_is_encoded_with_every_member() -> None:
         {"artifacts": [Artifact("catalog.json", {"a": TOKEN})]},
     ],
 )
-def test_what_a_handler_let_slip_is_redacted_on_its_way_out(members: dict[str, Any]) -> None:
+def test_what_is_private_is_redacted_on_its_way_out(members: dict[str, Any]) -> None:
     encoded = bounded(result(**members), Redactor([TOKEN]))
     assert TOKEN.encode() not in encoded
     assert b"[redacted]" in encoded
+
+
+@pytest.mark.parametrize("control", ["\x07", "\x1b", "\x7f", "\x9b"])
+def test_terminal_controls_are_stripped_on_their_way_out(control: str) -> None:
+    shown = sent(result(message=f"a{control}b", facts={"connection": "open", f"n{control}": [f"{control}\t"]}))
+    assert (shown["message"], shown["facts"]) == ("ab", {"connection": "open", "n": ["\t"]})
 
 
 def test_a_state_may_have_7_mib_and_not_a_byte_more() -> None:

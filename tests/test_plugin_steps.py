@@ -556,6 +556,21 @@ def test_a_value_that_is_not_captured_fails_and_is_not_asked_for_again(
         assert "token-12345" not in json.dumps(seen)
 
 
+def test_a_lost_reply_captures_nothing_and_is_unknown() -> None:
+    with HttpServer(McpScript(on={"tools/call": cut})) as server, bench(server) as plugin:
+        seen = plugin.run("call_value", tool="t", select="/id")
+        assert (seen["status"], seen["code"], seen["capture"]) == ("unknown", "reply_lost", None)
+
+
+def test_a_call_that_never_left_is_failed_and_has_no_state() -> None:
+    with HttpServer(McpScript(session=None)) as server, bench(server) as plugin:
+        assert plugin.outcome("connect") == SUCCEEDED_OPEN
+        server.__exit__()
+        seen = plugin.run("call", tool="t")
+        assert (seen["status"], seen["code"], seen["state"]) == ("failed", "unreachable", None)
+        assert seen["facts"]["connection"] == "open"
+
+
 # disconnect
 
 

@@ -49,6 +49,37 @@ def line(method: str, params: Any = None, identity: Any = 1) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
+#: The shape of a step result, in the words of docs/protocol.md.
+RESULT = {
+    "type": "object",
+    "properties": {
+        "status": {"enum": ["succeeded", "failed", "unknown"]},
+        "code": {"type": ["string", "null"]},
+        "message": {"type": "string", "minLength": 1, "maxLength": 2000},
+        "effect": {"enum": ["observe", "mutate"]},
+        "state": {},
+        "facts": {
+            "type": "object",
+            "properties": {"connection": {"enum": ["none", "open", "refused", "closed", "disconnected"]}},
+            "required": ["connection"],
+        },
+        "capture": {"type": ["string", "null"]},
+        "artifacts": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"name": {"pattern": "^[a-z0-9][a-z0-9_.-]{0,63}$"}, "json": {}},
+                "required": ["name", "json"],
+                "additionalProperties": False,
+            },
+        },
+        "display": {},
+    },
+    "required": ["status", "code", "message", "effect", "state", "facts", "capture", "artifacts", "display"],
+    "additionalProperties": False,
+}
+
+
 def hold(request: Request, peer: Peer) -> None:
     peer.hold()
 
@@ -178,6 +209,37 @@ def test_any_bytes_give_one_reply_a_line(lines: list[bytes], ended: bool) -> Non
     assert all(reply["jsonrpc"] == "2.0" and ("result" in reply) != ("error" in reply) for reply in replies)
 
 
+@pytest.mark.parametrize(("command", "status"), [("call", "unknown"), ("tools", "failed")])
+def test_a_defect_is_a_result_without_the_text_of_the_error(
+    command: str, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Any) -> Any:
+        raise ValueError("token-12345")
+
+    monkeypatch.setattr("plugin.inspector.resolve", lambda handler: broken)
+    queued: list[Job] = []
+    made = Router(Inspector(lambda method, params: None), enqueue=queued.append, cancel=lambda identity: None)
+    made.receive(line("initialize", INITIALIZE))
+    assert made.receive(line("run", step("api", command, **({"tool": "t"} if command == "call" else {})))) is None
+    result = json.loads(made.carry_out(queued[0], lambda: False))["result"]
+    jsonschema.Draft202012Validator(RESULT | {"properties": {**RESULT["properties"], "facts": {}}}).validate(result)
+    assert (result["status"], result["code"]) == (status, "internal")
+    assert result["message"] == "A defect in the plugin (ValueError); report it."
+
+
+def test_a_defect_in_what_is_answered_at_once_is_an_error_without_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise ValueError("token-12345")
+
+    monkeypatch.setattr("plugin.inspector.check_arguments", broken)
+    reply = json.loads(router().receive(line("check", step("api", "tools"))) or b"")
+    assert reply["error"] == {
+        "code": -32603,
+        "message": "A defect in the plugin (ValueError); report it.",
+        "data": {"code": "internal"},
+    }
+
+
 # initialize and check
 
 
@@ -268,37 +330,6 @@ def test_a_whole_session_over_the_wire() -> None:
         assert plugin.end() == 0
         assert plugin.diagnostics == b""
         assert len(server.seen("DELETE")) == 1
-
-
-#: The shape of a step result, in the words of docs/protocol.md.
-RESULT = {
-    "type": "object",
-    "properties": {
-        "status": {"enum": ["succeeded", "failed", "unknown"]},
-        "code": {"type": ["string", "null"]},
-        "message": {"type": "string", "minLength": 1, "maxLength": 2000},
-        "effect": {"enum": ["observe", "mutate"]},
-        "state": {},
-        "facts": {
-            "type": "object",
-            "properties": {"connection": {"enum": ["none", "open", "refused", "closed", "disconnected"]}},
-            "required": ["connection"],
-        },
-        "capture": {"type": ["string", "null"]},
-        "artifacts": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"name": {"pattern": "^[a-z0-9][a-z0-9_.-]{0,63}$"}, "json": {}},
-                "required": ["name", "json"],
-                "additionalProperties": False,
-            },
-        },
-        "display": {},
-    },
-    "required": ["status", "code", "message", "effect", "state", "facts", "capture", "artifacts", "display"],
-    "additionalProperties": False,
-}
 
 
 def test_every_result_has_the_documented_shape() -> None:

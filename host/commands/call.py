@@ -1,6 +1,5 @@
 """`assay call`: one tool call, and the reply as it is but for private values."""
 
-import os
 from typing import Any, Final
 
 import click
@@ -8,6 +7,7 @@ import click
 from host.commands import options
 from host.conversation import Conversation, Server, read_argument, read_server
 from host.evidence import pretty
+from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.outcome import INTERRUPTED_EXIT, UNKNOWN_EXIT, exit_of_code
 from host.progress import Teller
@@ -53,7 +53,7 @@ def _call(
     server: Server, tool: str, arguments: str, as_json: bool, terminal: Terminal, interruption: Interruption
 ) -> int:
     teller = Teller(terminal, LiveLine(quiet=terminal.quiet))
-    with Conversation(server, dict(os.environ), interruption, teller.progress) as conversation:
+    with Conversation(server, current_environment(), interruption, teller.progress) as conversation:
         result = conversation.connect()
         called = result.status == "succeeded"
         if called:

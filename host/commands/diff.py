@@ -1,6 +1,5 @@
 """`assay diff`: what changed between two runs, two identities, or a baseline and a run."""
 
-import os
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -10,6 +9,7 @@ from host.commands import options
 from host.comparator import diff_document
 from host.comparison import Pair, changes, counts, failing, pair, tell
 from host.documents import STANDARD_OUTPUT, write_document
+from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.outcome import FAILED_EXIT
 from host.preparation import Options, describe_providers, load_choices
@@ -54,7 +54,7 @@ def diff(
     same id are.
     """
     terminal = Terminal(quiet=quiet)
-    environment = dict(os.environ)
+    environment = current_environment()
     _, choices = load_choices(Options((), evidence=evidence), environment)
     root = runs_folder(choices.evidence)
     old, new = find_source(before, root), find_source(after, root)

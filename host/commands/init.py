@@ -1,7 +1,5 @@
 """`assay init`: writes a first flow, settings and bindings, for a live server if there is one. Overwrites nothing."""
 
-import os
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -9,6 +7,8 @@ import click
 from host.commands import options
 from host.commands.inspect import look
 from host.conversation import Conversation, Server, read_server
+from host.documents import write_new
+from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.outcome import INTERRUPTED_EXIT
 from host.progress import Teller
@@ -43,7 +43,7 @@ def init(url: str | None, quiet: bool, plugin: str | None, **server: Any) -> int
     if interruption.level:
         return INTERRUPTED_EXIT
     for name, mode in _FILES.items():
-        written = _write(Path(name), texts[name], mode)
+        written = write_new(name, texts[name], mode)
         terminal.result(f"{'wrote' if written else 'kept '}  {name}{'' if written else ' (it was there)'}")
     following = "assay run flows" if url else "put your server's URL into assay.toml, then: assay run flows"
     terminal.result(f"next   {following}")
@@ -53,7 +53,7 @@ def init(url: str | None, quiet: bool, plugin: str | None, **server: Any) -> int
 def _live(server: Server, terminal: Terminal, interruption: Interruption) -> str:
     """Return a flow for what the server lists. Raises Failed when it cannot be listed: nothing is written then."""
     teller = Teller(terminal, LiveLine(quiet=terminal.quiet))
-    with Conversation(server, dict(os.environ), interruption, teller.progress) as conversation:
+    with Conversation(server, current_environment(), interruption, teller.progress) as conversation:
         seen = look(conversation, terminal)
         for step in (seen.connection, *seen.inventories.values()):
             if step.status != "succeeded":
@@ -64,18 +64,3 @@ def _live(server: Server, terminal: Terminal, interruption: Interruption) -> str
         tools = listed(seen.entries("tools"))
         text = flow_text(name if isinstance(name, str) else None, tools, server.headers)
         return conversation.shown(text.encode()).decode()
-
-
-def _write(path: Path, text: str, mode: int) -> bool:
-    """Write a new file and tell whether it was new. Raises Failed when it cannot be written."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(os.open(path, flags, mode), "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        reason = error.strerror or "the system refused"
-        raise Failed(Code.INVALID_ARGUMENTS, f"{path} cannot be written: {reason}.") from None
-    return True

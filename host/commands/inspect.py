@@ -1,6 +1,5 @@
 """`assay inspect`: the whole inventory of a server, and what it said when it was initialized."""
 
-import os
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -9,6 +8,7 @@ import click
 from host.commands import options
 from host.conversation import Conversation, Server, read_server
 from host.evidence import pretty
+from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.outcome import INTERRUPTED_EXIT, exit_of_code, gravest
 from host.progress import Teller
@@ -83,7 +83,7 @@ def look(conversation: Conversation, terminal: Terminal) -> Seen:
 
 def _inspect(server: Server, as_json: bool, terminal: Terminal, interruption: Interruption) -> int:
     teller = Teller(terminal, LiveLine(quiet=terminal.quiet))
-    with Conversation(server, dict(os.environ), interruption, teller.progress) as conversation:
+    with Conversation(server, current_environment(), interruption, teller.progress) as conversation:
         seen = look(conversation, terminal)
         document = conversation.shown(pretty(_document(seen)))
         if as_json:

@@ -1,10 +1,9 @@
 """`assay plan`: checks flows as `run` does, and shows what their steps would do. Contacts no server."""
 
-import os
-
 import click
 
 from host.commands import options
+from host.executable import current_environment
 from host.flow import Flow
 from host.interruption import Interruption, listening
 from host.outcome import gravest
@@ -43,9 +42,9 @@ def plan(
     asked = Options(flows, target, bindings, allow_origins, inputs, plugin, planning=True)
     interruption = Interruption()
     with listening(interruption):
-        prepared = prepare(asked, dict(os.environ))
+        prepared = prepare(asked, current_environment())
         teller = Teller(terminal, LiveLine(quiet=True))
-        refused = prepared.refused or Runner(prepared, dict(os.environ), teller, interruption).check()
+        refused = prepared.refused or Runner(prepared, current_environment(), teller, interruption).check()
     summarize(terminal, refused)
     if not refused:
         _show(terminal, prepared)

@@ -1,6 +1,5 @@
 """`assay plugins`: what each plugin can do, from its own description."""
 
-import os
 from typing import Any
 
 import click
@@ -8,7 +7,7 @@ import click
 from host.commands import options
 from host.description import CommandDescription, Description
 from host.documents import STANDARD_OUTPUT, write_document
-from host.executable import PROVIDERS, describe, find, without
+from host.executable import PROVIDERS, current_environment, describe, find, without
 from host.preparation import describe_providers, harmless
 from host.tables import table
 from host.terminal import Terminal, line
@@ -27,7 +26,7 @@ def plugins(as_json: bool, plugin: str | None) -> int:
     Everything comes from the plugin's `--describe`; `--json` gives it with every JSON Schema.
     """
     terminal = Terminal()
-    environment = dict(os.environ)
+    environment = current_environment()
     _, descriptions, failures = describe_providers(list(PROVIDERS), plugin, environment)
     for failure in failures.values():
         raise Failed(failure.code, failure.message, data=failure.data)

@@ -1,6 +1,5 @@
 """`assay run`: checks flows, runs them, keeps evidence, and says how it went."""
 
-import os
 from collections.abc import Sequence
 
 import click
@@ -9,6 +8,7 @@ from host.commands import options
 from host.comparison import FAIL_ON_DEFAULT
 from host.documents import STANDARD_OUTPUT, check_place, write_document
 from host.evidence import pretty
+from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.outcome import FlowOutcome, gravest
 from host.preparation import Options, prepare
@@ -71,7 +71,7 @@ def _run(asked: Options, how: RunOptions, json_file: str | None, terminal: Termi
     to_error = json_file == STANDARD_OUTPUT
     interruption = Interruption()
     with listening(interruption):
-        environment = dict(os.environ)
+        environment = current_environment()
         prepared = prepare(asked, environment)
         if how.baseline is not None and len(prepared.jobs) > 1:
             told = "`--baseline` names one file, and there are several flows. Leave it out: each has its own beside it."

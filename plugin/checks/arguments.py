@@ -25,11 +25,6 @@ class Checked(NamedTuple):
     command: Command
     values: dict[str, Any]
 
-    @property
-    def expect(self) -> Expect | None:
-        """The read `expect`, or None when the command has none."""
-        return self.values.get("expect")
-
 
 class Surroundings(NamedTuple):
     """What a check has to know of the alias.

@@ -19,7 +19,7 @@ class Listing(NamedTuple):
 
 
 class InventoryFailure(NamedTuple):
-    """One failed key: a fixed reason, and the names that it is about (unredacted, at most 20 of them)."""
+    """One failed key: a fixed reason, and the unredacted names that it is about (at most 20; ``more`` counts on)."""
 
     expectation: str
     reason: str

@@ -54,7 +54,7 @@ def call_value(step: Step) -> StepResult:
 
 def _send(step: Step) -> Outcome:
     connection = require_connection(step)
-    step.facts["tool"] = step.redact(step.values["tool"])
+    step.facts["tool"] = step.values["tool"]
     params = {"name": step.values["tool"], "arguments": step.values.get("arguments", {})}
     outcome = connection.request("tools/call", params)
     step.facts["http"] = step.http(outcome)

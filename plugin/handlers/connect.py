@@ -17,7 +17,7 @@ def connect(step: Step) -> StepResult:
     outcome = open_connection(step)
     step.facts["http"] = step.facts["session"]["http"]
     state = _state(step, outcome)
-    display = {"result": step.redact(outcome.value)} if outcome.kind == "result" else None
+    display = {"result": outcome.value} if outcome.kind == "result" else None
     return step.result(_verdict(step, outcome), state, display=display)
 
 

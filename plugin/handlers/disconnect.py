@@ -4,7 +4,7 @@ from plugin.alias import Alias, Ending
 from plugin.step import Step, Verdict
 from protocol.failures import Code
 from protocol.mcp.replies import Outcome
-from protocol.wire.steps import StepResult
+from protocol.wire.steps import Status, StepResult
 
 __all__ = ["disconnect"]
 
@@ -21,8 +21,7 @@ def disconnect(step: Step) -> StepResult:
         step.facts["recorded"] = True
     ending = alias.ending
     step.facts["http"] = ending.http
-    verdict = Verdict(ending.status, ending.code, ending.message)  # type: ignore[arg-type]  # written below
-    return step.result(verdict, ending.state)
+    return step.result(Verdict(ending.status, ending.code, ending.message), ending.state)
 
 
 def _end(step: Step) -> Ending:
@@ -39,7 +38,7 @@ def _end(step: Step) -> Ending:
     if outcome.kind == "refused":
         return _refused(step.alias, outcome, http)
     cleanup = "lost" if outcome.kind == "lost" else "unsent"
-    status = "unknown" if outcome.kind == "lost" else "failed"
+    status: Status = "unknown" if outcome.kind == "lost" else "failed"
     text = f"The end of the session was not confirmed. {outcome.message}"
     return Ending(status, Code.CLEANUP_UNCONFIRMED, text, _state(cleanup), http)
 

@@ -38,7 +38,7 @@ def _incomplete(step: Step, inventory: Inventory) -> StepResult:
         "complete": False,
         "count": len(inventory.entries),
     }
-    display = {"entries": step.redact(inventory.entries)}
+    display = {"entries": inventory.entries}
     return step.result(Verdict("failed", inventory.code, inventory.message), state, display=display)
 
 
@@ -49,7 +49,7 @@ def _complete(step: Step, inventory: Inventory) -> StepResult:
     listing = Listing([entry[kind.key] for entry in inventory.entries], records)
     failures = compare_inventory(step.expect, listing) if step.expect is not None else []
     if failures:
-        step.facts["failedExpectations"] = [_fact(step, failure) for failure in failures]
+        step.facts["failedExpectations"] = [failure._asdict() for failure in failures]
     order = sorted(range(len(records)), key=lambda index: (records[index][kind.key], canonical(records[index])))
     state = {
         "inventory": kind.name,
@@ -75,11 +75,6 @@ def _verdict(inventory: Inventory, failures: list[InventoryFailure]) -> Verdict:
     noun = inventory.kind.name.removesuffix("s") if count == 1 else inventory.kind.name
     undeclared = "" if inventory.declared else " The server does not declare them."
     return Verdict("succeeded", None, f"{count} {noun} listed.{undeclared}".replace("_", " "))
-
-
-def _fact(step: Step, failure: InventoryFailure) -> dict[str, Any]:
-    names = step.redact(failure.names)
-    return {"expectation": failure.expectation, "reason": failure.reason, "names": names, "more": failure.more}
 
 
 def _redacted(inventory: Inventory, redactor: Redactor) -> list[tuple[Any, bool]]:

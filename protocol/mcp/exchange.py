@@ -8,7 +8,7 @@ from protocol.mcp import challenge
 from protocol.mcp.attempts import Attempt
 from protocol.mcp.channel import Channel
 from protocol.mcp.http import Opened
-from protocol.mcp.messages import Malformed, Message, Notification, Request, Response, read
+from protocol.mcp.messages import Malformed, Message, Notification, Request, Response, is_idle_notification, read
 from protocol.mcp.replies import EVENT_STREAM, JSON, Asked, Outcome, Reply, judge
 from protocol.mcp.sse import SseDecoder, SseError
 from protocol.values.document import integer
@@ -143,11 +143,17 @@ class _Reading:
                 self._events += 1
                 # Other names are not MCP's; an empty event opens a stream that can be resumed (2025-11-25).
                 if event.name == "message" and event.data:
-                    self._take(event.data)
+                    self._take_event(event.data)
             if self._over:
                 return
             if self._answered:
                 self._attempt.shorten(LINGER)
+
+    def _take_event(self, text: bytes) -> None:
+        if is_idle_notification(text):
+            self._count("notifications")
+        else:
+            self._take(text)
 
     def _take(self, text: bytes) -> None:
         reading = read(text)

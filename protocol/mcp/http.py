@@ -56,8 +56,8 @@ _TEXTS: Final = {
     Code.UNREACHABLE: "No connection to the server: {detail}.",
     Code.TLS_FAILED: "No secure connection to the server: {detail}.",
     Code.REPLY_LOST: "The connection ended before the reply did: {detail}.",
-    Code.PROTOCOL_ERROR: "The server's reply is not HTTP/1.1: {detail}.",
-    Code.INVALID_BINDING: "The request cannot be written as HTTP: {detail}. Check `endpoint` and `headers`.",
+    Code.PROTOCOL_ERROR: "The server's reply breaks HTTP/1.1.",
+    Code.INVALID_BINDING: "The request cannot be written as HTTP. Check `endpoint` and `headers`.",
 }
 _WHEN: Final = {
     "connect": "before a connection was made",
@@ -71,7 +71,7 @@ def failed(error: httpx.TransportError, attempt: Attempt) -> Failed:
 
     The class gives the code, and the attempt refines it: interrupted is ``cancelled``; a connection that failed in its
     handshake is ``tls_failed``; a broken-off reply is ``reply_lost`` once the server closed, and nothing of ours having
-    left, ``unreachable``.
+    left, ``unreachable``. Only texts of our own sockets are passed on: those of h11 quote headers.
     """
     code = next(CODES[kind] for kind in type(error).__mro__ if kind in CODES)
     if code is Code.TIMEOUT and attempt.interrupt.is_set:
@@ -82,7 +82,8 @@ def failed(error: httpx.TransportError, attempt: Attempt) -> Failed:
         code = Code.REPLY_LOST
     if code is Code.REPLY_LOST and not attempt.sent:
         code = Code.UNREACHABLE
-    detail = str(error).rstrip(".") or type(error).__name__
+    ours = isinstance(error, httpx.NetworkError) and str(error)
+    detail = ours or "the server closed it"
     return Failed(code, _TEXTS[code].format(when=_WHEN[attempt.stage], seconds=attempt.allowed, detail=detail))
 
 
@@ -155,7 +156,7 @@ class HttpTransport(httpx.HTTPTransport):
 
     ``origins`` are admitted, as :func:`protocol.mcp.origins.origin` writes them. ``authority`` is PEM that is added to
     system trust. Threads may share it. Requests through :meth:`send` carry an :class:`Attempt`; through an
-    ``httpx.Client`` they must as well: ``extensions={"timeout": deadline(attempt)}``.
+    ``httpx.Client`` they must as well: ``extensions=deadline(attempt)``.
     """
 
     def __init__(self, origins: Iterable[str], authority: bytes | None = None) -> None:

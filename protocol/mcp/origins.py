@@ -5,7 +5,6 @@ import re
 from collections.abc import Container
 from functools import lru_cache
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
 
 __all__ = ["DEFAULT_PORTS", "OriginError", "is_admitted", "origin"]
 
@@ -13,6 +12,8 @@ __all__ = ["DEFAULT_PORTS", "OriginError", "is_admitted", "origin"]
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 PORT_LIMIT: Final = 65535
 
+_URL: Final = re.compile(r"(https?)://([^/?#]*)", re.IGNORECASE)
+_PLACE: Final = re.compile(r"(?:\[([^\[\]]*)\]|([^:\[\]]*))(?::(.*))?\Z")
 # What a host may hold once it is ASCII. No percent signs: a name that decodes to another would pass for two origins.
 _HOST: Final = re.compile(r"[a-z0-9._~!$&'()*+,;=-]+\Z")
 _PORT: Final = re.compile(r"[0-9]{1,5}\Z")
@@ -37,16 +38,14 @@ def origin(url: str) -> str:
     """
     if _UNPRINTABLE.search(url):
         raise OriginError("a URL holds no white space, control characters or backslashes")
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        raise OriginError("the URL has a malformed host") from None
-    if parts.scheme not in DEFAULT_PORTS:
+    found = _URL.match(url)
+    if found is None:
         raise OriginError("the URL must begin with http:// or https://")
-    if "@" in parts.netloc:
+    scheme, place = found[1].lower(), found[2]
+    if "@" in place:
         raise OriginError("the URL must hold no user information")
-    host, port = _split(parts)
-    return f"{parts.scheme}://{host}:{port or DEFAULT_PORTS[parts.scheme]}"
+    host, port = _split(place)
+    return f"{scheme}://{host}:{port or DEFAULT_PORTS[scheme]}"
 
 
 def is_admitted(url: str, admitted: Container[str]) -> bool:
@@ -57,22 +56,14 @@ def is_admitted(url: str, admitted: Container[str]) -> bool:
         return False
 
 
-def _split(parts: SplitResult) -> tuple[str, int | None]:
-    name, port = _host_and_port(parts.netloc)
+def _split(place: str) -> tuple[str, int | None]:
+    found = _PLACE.match(place)
+    if found is None:
+        raise OriginError("the URL has a malformed host")
+    address, name, port = found.groups()
     if port and not (_PORT.match(port) and 0 < int(port) <= PORT_LIMIT):
         raise OriginError("the port must be a number from 1 to 65535")
-    host = _address(name[1:-1]) if name.startswith("[") else _name(name)
-    return host, int(port) if port else None
-
-
-def _host_and_port(netloc: str) -> tuple[str, str]:
-    if netloc.startswith("["):
-        address, bracket, rest = netloc.partition("]")
-        if not bracket or (rest and not rest.startswith(":")):
-            raise OriginError("the URL has a malformed host")
-        return address + bracket, rest[1:]
-    host, _, port = netloc.partition(":")
-    return host, port
+    return _name(name) if address is None else _address(address), int(port) if port else None
 
 
 def _address(text: str) -> str:

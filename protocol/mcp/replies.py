@@ -154,9 +154,16 @@ def _redirect_message(asked: Asked, reply: Reply) -> str:
     start = f"The server answered HTTP {reply.status} to {asked.method}"
     if reply.location is None:
         return f"{start}, a redirect that names no address. Redirects are never followed; check `endpoint`."
-    target = urljoin(asked.url, reply.location)
+    target = _resolved(asked.url, reply.location)
     hint = next((hint for holds, hint in _REDIRECTS if holds(asked.url, target)), "another address")
     return f"{start}, a redirect to {target}: {hint}; change `endpoint` if it is right. Redirects are never followed."
+
+
+def _resolved(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError:  # of brackets that hold no address
+        return location
 
 
 _REDIRECTS: Final[tuple[tuple[Callable[[str, str], bool], str], ...]] = (

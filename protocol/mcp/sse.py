@@ -115,7 +115,7 @@ class SseDecoder:
         data = lines[0] if len(lines) == 1 else b"\n".join(lines)
         if not data.isascii():
             _text(data)
-        return Event(_text(name) or "message", data, self.last_id, retry)
+        return Event(_text(name) if name else "message", data, self.last_id, retry)
 
 
 def _text(value: bytes) -> str:

@@ -1,5 +1,6 @@
 """Plugin descriptions for tests of reading: small, and not growing with the real plugins."""
 
+import copy
 from typing import Any
 
 from host.description import Description, read_description
@@ -14,7 +15,9 @@ _OBJECT = {"type": "string", "contentMediaType": "application/json", "contentSch
 def _command(
     name: str, effect: str, arguments: dict[str, Any], required: tuple[str, ...] = (), *, capture: bool = False
 ) -> dict[str, Any]:
-    schema = {"type": "object", "properties": arguments, "required": list(required), "additionalProperties": False}
+    # Each test may change its own: no part of a document is shared with another part.
+    properties = {argument: copy.deepcopy(schema) for argument, schema in arguments.items()}
+    schema = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
     return {
         "name": name,
         "effect": effect,
