@@ -1,1 +1,1 @@
-"""The host CLI `assay`: reads flows, drives plugins over the wire, keeps evidence, reports. It never imports `plugin`."""
+"""The host CLI `assay`: reads flows, drives plugins over the wire, keeps evidence. It never imports `plugin`."""

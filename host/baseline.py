@@ -27,6 +27,11 @@ class Baseline(NamedTuple):
     flow: str
     entries: tuple[Inventory, ...]
 
+    @property
+    def name(self) -> str:
+        """The file's name; bytes of it that are not UTF-8 are replaced."""
+        return os.fsencode(self.path.name).decode("utf-8", "replace")
+
     def find(self, step: str, inventory: str) -> Inventory | None:
         """Return what a step is compared with, or None when the baseline has no such step."""
         return next((entry for entry in self.entries if (entry.step, entry.name) == (step, inventory)), None)

@@ -56,6 +56,15 @@ class Bindings:
         """Return provider and configuration of an alias as written, or None."""
         return self._entries.get(alias)
 
+    def private(self, environment: Mapping[str, str], descriptions: Mapping[str, Description]) -> tuple[str, ...]:
+        """Return every private value of the whole file, as far as its variables are set: what no message may show."""
+        found: dict[str, None] = {}
+        for provider, configuration in self._entries.values():
+            description = descriptions.get(provider)
+            schema = description.configuration if description else None
+            found.update(dict.fromkeys(private_values(_resolved(configuration, environment), schema)))
+        return tuple(found)
+
     def __repr__(self) -> str:
         return f"<Bindings of {len(self._entries)} aliases>"
 

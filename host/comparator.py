@@ -7,7 +7,7 @@ from host.baseline import Baseline
 from host.comparison import artifact_name, changes, counts, failing, summary, tell
 from host.flow import Step
 from host.provider import Provider
-from host.runs import Inventory, find_earlier
+from host.runs import Inventory, Run, earlier_runs, find_inventory
 from protocol.failures import Code, Failed, Failure
 
 __all__ = ["Comparator", "Compared", "diff_document"]
@@ -45,6 +45,7 @@ class Comparator:
         self._root = root
         self._file = file
         self._run = run
+        self._earlier: list[Run] | None = None
 
     def compare(self, provider: Provider, step: Step, state: Any, catalog: Any = None) -> Compared | None:
         """Compare the state of a succeeded inventory step; None when there is nothing to compare with.
@@ -68,16 +69,18 @@ class Comparator:
     def _before(self, step: Step, inventory: str) -> tuple[dict[str, Any], Inventory] | None:
         if self._baseline is not None:
             kept = self._baseline.find(step.id, inventory)
-            return None if kept is None else ({"baseline": self._baseline.path.name}, kept)
-        earlier = find_earlier(self._root, self._file, step.id, inventory, self._run)
-        return None if earlier is None else ({"run": earlier[0]}, earlier[1])
+            return None if kept is None else ({"baseline": self._baseline.name}, kept)
+        if self._earlier is None:
+            self._earlier = list(earlier_runs(self._root, self._file, self._run))
+        found = ((run.id, find_inventory(run, step.id, inventory)) for run in self._earlier)
+        return next((({"run": run}, entry) for run, entry in found if entry is not None), None)
 
     def _uncovered(self, step: Step) -> Compared | None:
         if self._baseline is None:
             return None
-        facts = {"baseline": self._baseline.path.name, "missing": True}
+        facts = {"baseline": self._baseline.name, "missing": True}
         told = (
-            f"The baseline {self._baseline.path.name} has no step `{step.id}`, so nothing was compared. Take it in with"
+            f"The baseline {self._baseline.name} has no step `{step.id}`, so nothing was compared. Take it in with"
             " `--update-baseline`."
         )
         return Compared(facts, failure=Failure(Code.EXPECTATION_FAILED, told) if self._fail_on else None)

@@ -12,6 +12,7 @@ from host.bindings import Bindings, bind
 from host.inbox import Progress
 from host.interruption import Interruption
 from host.origins import admitted_origins
+from host.outcome import ERROR_EXIT, exit_of_code, remedy
 from host.preparation import describe_providers
 from host.private import Private
 from host.session import Identities, Session
@@ -118,6 +119,15 @@ class Conversation:
         ended = self.run("disconnect", {})
         if ended.status != "succeeded":
             terminal.progress(f"note: {line(self.text(ended.message))}")
+
+    def tell(self, terminal: Terminal, result: StepResult) -> None:
+        """Say why a step did not succeed, and what to do where nothing could be carried out."""
+        if result.status == "succeeded":
+            return
+        told = line(self.text(result.message))
+        terminal.problem(f"{result.status}: {told} [{line(result.code or '')}]")
+        if exit_of_code(result.code) == ERROR_EXIT:
+            terminal.problem(f"help: {remedy(result.code)}")
 
     def shown(self, content: bytes) -> bytes:
         """Return what is about to be shown. Raises Failed (``evidence_leak``) when it holds a private value."""

@@ -19,6 +19,7 @@ __all__ = [
     "conclude",
     "exit_of_code",
     "gravest",
+    "remedy",
 ]
 
 StepStatus: TypeAlias = Literal["succeeded", "failed", "unknown", "skipped"]
@@ -95,6 +96,11 @@ def exit_of_code(code: str | None, codes: Mapping[str, int] | None = None) -> in
     ours = {str(known): entry.exit for known, entry in CODES.items()}
     status = ours.get(code or "", (codes or {}).get(code or "", FAILED_EXIT))
     return status if status in _GRAVITY[1:-1] else FAILED_EXIT
+
+
+def remedy(code: str | None) -> str:
+    """Return what to do about a code of ours; nothing for another one."""
+    return next((entry.remedy for known, entry in CODES.items() if known == code), "")
 
 
 def exit_of_step(step: StepOutcome, codes: Mapping[str, int] | None = None) -> int:

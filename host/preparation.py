@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +20,7 @@ from host.reading import FLOW_LIMIT, Draft, check_flow, parse_flow
 from host.settings import Choices, choose, read_settings
 from host.terminal import standard_input
 from protocol.failures import Code, Failed, Failure
+from protocol.values.redaction import Redactor
 
 __all__ = [
     "Job",
@@ -90,10 +92,11 @@ def prepare(options: Options, environment: Mapping[str, str]) -> Prepared:
     folder, choices = load_choices(options, environment)
     origins = admitted_origins(choices.target, choices.allow_origins)
     given = read_inputs(options.inputs)
-    drafts, unreadable = _drafts(options.flows)
+    read = _read(options.flows)
+    drafts = [draft for draft in read.values() if isinstance(draft, Draft)]
     if drafts:
-        require_taken(given, {name for draft in drafts.values() for name in draft.inputs})
-    providers = {provider for draft in drafts.values() for provider in draft.providers.values()}
+        require_taken(given, {name for draft in drafts for name in draft.inputs})
+    providers = {provider for draft in drafts for provider in draft.providers.values()}
     executables, descriptions, failures = describe_providers(sorted(providers), options.plugin, environment)
     bindings: Bindings | None = None
     try:
@@ -101,11 +104,14 @@ def prepare(options: Options, environment: Mapping[str, str]) -> Prepared:
     except Failed as failed:
         failures["bindings"] = failed.failure
     binder = _Binder(bindings, choices.target, environment, descriptions, planning=options.planning)
-    made = [_job(draft, Path(path), folder, descriptions, given, binder, failures) for path, draft in drafts.items()]
+    made = [
+        _job(entry, Path(path), folder, descriptions, given, binder, failures) if isinstance(entry, Draft) else entry
+        for path, entry in read.items()
+    ]
     jobs = tuple(outcome for outcome in made if isinstance(outcome, Job))
-    refused = [*unreadable, *(outcome for outcome in made if isinstance(outcome, FlowOutcome))]
-    if refused:
-        refused += [innocent(job) for job in jobs]
+    refused = [innocent(outcome) if isinstance(outcome, Job) else outcome for outcome in made]
+    if len(jobs) == len(made):
+        refused = []
     hidden = bindings.names if bindings else frozenset()
     return Prepared(jobs, tuple(refused), choices, origins, executables, descriptions, hidden)
 
@@ -131,7 +137,7 @@ def refuse(
         status="error" if status >= ERROR_EXIT else "refused",
         code=str(failure.code) if failure else None,
         message=redact(told),
-        problems=tuple(problems),
+        problems=tuple(each._replace(message=redact(each.message), help=redact(each.help)) for each in problems),
         shown=render(file, text, problems, redact=redact) if problems else "",
         exit=status if status >= ERROR_EXIT else REFUSED_EXIT,
         notes=(f"its last words: {redact(diagnostics)}",) if diagnostics else (),
@@ -205,6 +211,19 @@ class _Binder:
     def planning(self) -> bool:
         return self._planning
 
+    @cached_property
+    def private(self) -> tuple[str, ...]:
+        """Every private value of the bindings file, as far as it can be resolved."""
+        return self._bindings.private(self._environment, self._descriptions) if self._bindings else ()
+
+    def redact(self, text: str) -> str:
+        """Return a text without any of them: a flow that is refused is shown line by line."""
+        return str(self._redactor.text(text).value)
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        return Redactor(self.private)
+
     def bind(self, providers: Mapping[str, str]) -> tuple[Bound, tuple[str, ...]]:
         """Return what the aliases are bound to, and why some of it had to be left out of a plan. Raises Failed."""
         if not self._planning:
@@ -225,22 +244,22 @@ class _Binder:
         return Bound(found), tuple(unresolved)
 
 
-def _drafts(flows: Sequence[str]) -> tuple[dict[str, Draft], list[FlowOutcome]]:
-    """Read every flow file that is named or lies in a folder that is named, each once."""
-    drafts: dict[str, Draft] = {}
-    unreadable = []
+def _read(flows: Sequence[str]) -> dict[str, Draft | FlowOutcome]:
+    """Read every flow file that is named or lies in a folder that is named, each once; or say why it cannot be."""
+    found: dict[str, Draft | FlowOutcome] = {}
     for named in flows:
-        found = _files(named)
-        if not found:
+        paths = _files(named)
+        if not paths:
             told = "The folder holds no flow: no file ending in .md that begins with frontmatter (`---`)."
-            unreadable.append(refuse(None, named, "", [Problem(0, 0, 0, told, "Name a flow file.")]))
-        for path in found:
+            found[named] = refuse(None, _shown(named), "", [Problem(0, 0, 0, told, "Name a flow file.")])
+        for path in paths:
+            if path in found:
+                continue
             try:
-                drafts.setdefault(path, parse_flow(_shown(path), read_file(path, FLOW_LIMIT)))
+                found[path] = parse_flow(_shown(path), read_file(path, FLOW_LIMIT))
             except Failed as failed:
-                problem = Problem(0, 0, 0, failed.failure.message, "")
-                unreadable.append(refuse(None, _shown(path), "", [problem]))
-    return drafts, unreadable
+                found[path] = refuse(None, _shown(path), "", [Problem(0, 0, 0, failed.failure.message, "")])
+    return found
 
 
 def _files(named: str) -> list[str]:
@@ -296,7 +315,10 @@ def _job(
     reading = check_flow(draft, descriptions, given, planning=binder.planning)
     failure = next((failures[name] for name in ("bindings", *draft.providers.values()) if name in failures), None)
     if reading.flow is None or failure is not None:
-        return refuse(reading.flow and reading.flow.name, draft.file, reading.text, reading.problems, failure)
+        exposed = exposed_text(reading.text, binder.private)
+        problems = sorted((*reading.problems, *exposed), key=lambda problem: problem[:2])
+        name = reading.flow and reading.flow.name
+        return refuse(name, draft.file, reading.text, problems, failure, redact=binder.redact)
     flow = reading.flow
     try:
         bound, unresolved = binder.bind(flow.providers)

@@ -6,7 +6,7 @@ from typing import Final
 
 from host.flow import Flow, Section, Step
 from host.inbox import Progress
-from host.outcome import FlowOutcome, StepOutcome
+from host.outcome import ERROR_EXIT, FlowOutcome, StepOutcome, remedy
 from host.problems import render
 from host.terminal import LiveLine, Terminal, line
 
@@ -139,6 +139,8 @@ def _flow(terminal: Terminal, flow: FlowOutcome, *, to_error: bool) -> list[str]
     if flow.exit:
         code = f" [{line(flow.code)}]" if flow.code else ""
         rows.append(f"  {line(flow.message)}{code}")
+    if flow.exit == ERROR_EXIT and remedy(flow.code):
+        rows.append(f"  help: {remedy(flow.code)}")
     rows += [f"  {line(note)}" for note in flow.notes]
     if flow.folder is not None:
         rows.append(f"  evidence: {line(flow.folder)}")

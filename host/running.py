@@ -1,6 +1,5 @@
 """Runs prepared flows one after another: checks every step of all of them first, and keeps baselines."""
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -37,8 +36,9 @@ class RunOptions(NamedTuple):
 
 
 def runs_folder(evidence: str) -> Path:
-    """Return the folder of run folders."""
-    return Path(evidence) / RUNS
+    """Return the folder of run folders, relative where it lies below the current one."""
+    path, here = Path(evidence) / RUNS, Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 class Runner:
@@ -80,6 +80,8 @@ class Runner:
 
     def _alone(self, job: Job, baseline: Baseline | None, options: RunOptions, *, check: bool = False) -> FlowOutcome:
         """Run one flow with plugins of its own, which also check it when nothing has before."""
+        if self._interruption.level:
+            return _not_started(job, None, self._interruption)
         session = self._start((job,))
         if isinstance(session, Failure):
             return _not_started(job, session, self._interruption)
@@ -109,8 +111,6 @@ class Runner:
 
     def _run(self, job: Job, baseline: Baseline | None, options: RunOptions, session: Session) -> FlowOutcome:
         root = runs_folder(self._prepared.choices.evidence)
-        if session.interrupted():
-            return _not_started(job, None, session.interruption)
         try:
             evidence = Evidence(root, session.private.leaks)
         except Failed as failed:
@@ -211,5 +211,4 @@ def _uncovered(flow: Flow, baseline: Baseline | None, options: RunOptions) -> li
         return []
     steps = {step.id for step in flow.steps}
     gone = [entry.step for entry in baseline.entries if entry.step not in steps]
-    name = os.path.basename(baseline.path)
-    return [f"the baseline {name} holds `{step}`, which the flow has no more" for step in gone]
+    return [f"the baseline {baseline.name} holds `{step}`, which the flow has no more" for step in gone]

@@ -11,7 +11,17 @@ from host.evidence import RUN_ID
 from protocol.failures import Code, Failed
 from protocol.values.document import JsonError, parse
 
-__all__ = ["CATALOG", "Inventory", "Run", "find_earlier", "inventories", "list_runs", "read_document", "read_run"]
+__all__ = [
+    "CATALOG",
+    "Inventory",
+    "Run",
+    "earlier_runs",
+    "find_inventory",
+    "inventories",
+    "list_runs",
+    "read_document",
+    "read_run",
+]
 
 #: Largest file of evidence that is read back, in bytes: a step result of 31 MiB, indented.
 READ_LIMIT: Final = 128 * 1024 * 1024
@@ -80,18 +90,23 @@ def inventories(run: Run) -> Iterator[Inventory]:
                 yield Inventory(step["id"], step["alias"], str(provider), name, state, catalog)
 
 
-def find_earlier(root: Path, file: str, step: str, inventory: str, before: str) -> tuple[str, Inventory] | None:
-    """Return id and inventory of a flow's latest run, earlier than the run ``before``, in which a step succeeded."""
-    earlier = (folder for folder in list_runs(root) if folder.name < before)
-    for folder, _ in zip(earlier, range(EARLIER_LIMIT), strict=False):
+def earlier_runs(root: Path, file: str, before: str) -> Iterator[Run]:
+    """Give the runs of a flow that are earlier than the run ``before``, the latest first, some hundred at most."""
+    earlier = [folder for folder in list_runs(root) if folder.name < before]
+    for folder in earlier[:EARLIER_LIMIT]:
         with contextlib.suppress(Failed):
             run = read_run(folder)
             flow = run.record.get("flow")
             if isinstance(flow, dict) and flow.get("file") == file:
-                for found in inventories(run._replace(record=_only(run.record, step))):
-                    if found.name == inventory:
-                        return run.id, found
-    return None
+                yield run
+
+
+def find_inventory(run: Run, step: str, inventory: str) -> Inventory | None:
+    """Return what one step of a run read, if it read this inventory to its end."""
+    steps = run.record.get("steps")
+    wanted = [entry for entry in steps if isinstance(entry, dict) and entry.get("id") == step] if steps else []
+    found = inventories(run._replace(record=run.record | {"steps": wanted}))
+    return next((entry for entry in found if entry.name == inventory), None)
 
 
 def read_document(path: Path, form: str) -> dict[str, Any]:
@@ -127,12 +142,6 @@ def _steps(run: Run) -> Iterator[dict[str, str]]:
         texts = [text for text in found if isinstance(text, str)]
         if len(texts) == 3 and "/" not in texts[2]:
             yield dict(zip(("id", "alias", "folder"), texts, strict=True))
-
-
-def _only(record: dict[str, Any], step: str) -> dict[str, Any]:
-    steps = record.get("steps")
-    wanted = [entry for entry in steps if isinstance(entry, dict) and entry.get("id") == step] if steps else []
-    return record | {"steps": wanted}
 
 
 def _locked(folder: Path) -> bool:

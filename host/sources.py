@@ -38,9 +38,7 @@ def find_source(text: str, root: Path) -> Source:
             told = f"`{alias}` read no inventory to its end in {_named(origin)}; aliases that did: {', '.join(known)}."
             raise Failed(Code.INVALID_ARGUMENTS, told)
     if not entries:
-        raise Failed(
-            Code.INVALID_ARGUMENTS, f"{_named(origin).capitalize()} holds no inventory that was read to its end."
-        )
+        raise Failed(Code.INVALID_ARGUMENTS, f"No inventory was read to its end in {_named(origin)}.")
     title = _named(origin) + (f", alias {alias}" if alias else "")
     return Source(title, origin, alias, entries)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from host.bindings import BINDINGS_LIMIT, Binding, Bindings, Bound, bind, read_bindings
 from host.files import PrivateFile, read_private_file
+from host.preparation import Options, prepare
 from host.privacy import Leaf, private_leaves, private_values
 from protocol.failures import Code, Failed
 from protocol.values.document import parse
@@ -257,6 +258,17 @@ def test_everything_of_an_unknown_provider_is_private() -> None:
     assert message.endswith("for each of: site.browser.")
 
 
+def test_every_private_value_of_the_file_is_known_as_far_as_it_can_be_resolved() -> None:
+    bindings = read(
+        {
+            "api": {"provider": "MCP", "configuration": {"bearerToken": SECRET, "timeoutMs": 100}},
+            "two": {"provider": "MCP", "configuration": {"headers": {"A": {"env": "SET"}, "B": {"env": "UNSET"}}}},
+            "site": {"provider": "Browser", "configuration": {"browser": "chromium"}},
+        }
+    )
+    assert bindings.private({"SET": "from-outside"}, DESCRIPTIONS) == (SECRET, "from-outside", "chromium")
+
+
 def test_nothing_shows_its_values() -> None:
     bindings = read({"api": {"provider": "MCP", "configuration": {"bearerToken": SECRET}}})
     found = bind({"api": "MCP"}, bindings, TARGET, {}, DESCRIPTIONS)
@@ -422,3 +434,21 @@ def test_a_link_on_the_way_to_the_file_is_followed(tmp_path: Path) -> None:
     found = read_private_file(str(tmp_path / "link" / "bindings.json"), 10)
     assert found is not None
     assert found.data == b"{}"
+
+
+def test_a_flow_that_is_refused_is_shown_without_the_private_values_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    front = "---\nname: F\nproviders: {api: MCP}\n---\n"
+    Path("f.md").write_text(f'{front}```rfl\napi.call tool="{SECRET}" x=1\napi.call tool="t" p="{SECRET}"\n```\n')
+    Path("bindings.json").write_text(json.dumps({"api": {"provider": "MCP", "configuration": {"bearerToken": SECRET}}}))
+    Path("bindings.json").chmod(0o600)
+    (outcome,) = prepare(Options(("f.md",), target=TARGET), dict(os.environ)).refused
+    assert [(problem.line, problem.message) for problem in outcome.problems] == [
+        (6, "This line holds a private value of a binding."),
+        (6, "A value needs double quotes."),
+        (7, "This line holds a private value of a binding."),
+        (7, "`call` takes no argument `p`."),
+    ]
+    assert SECRET not in repr(outcome)

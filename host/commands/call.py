@@ -11,7 +11,7 @@ from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.outcome import INTERRUPTED_EXIT, UNKNOWN_EXIT, exit_of_code
 from host.progress import Teller
-from host.terminal import LiveLine, Terminal, line, standard_input
+from host.terminal import LiveLine, Terminal, standard_input
 from protocol.wire.steps import StepResult
 
 __all__ = ["call"]
@@ -59,18 +59,19 @@ def _call(
         if called:
             result = conversation.run("call", {"tool": tool, "arguments": arguments})
         reply = result.display if called and isinstance(result.display, dict) else {}
-        shown = conversation.shown(pretty(_document(result, reply) if as_json else next(iter(reply.values()), None)))
+        shown = conversation.shown(
+            pretty(_document(result, reply, called=called) if as_json else next(iter(reply.values()), None))
+        )
         if as_json or reply:
             terminal.document(shown)
-        if result.status != "succeeded":
-            terminal.problem(f"{result.status}: {line(conversation.text(result.message))} [{line(result.code or '')}]")
+        conversation.tell(terminal, result)
         if called:
             conversation.end_session(terminal)
     return UNKNOWN_EXIT if result.status == "unknown" else exit_of_code(result.code) if result.code else 0
 
 
-def _document(result: StepResult, reply: dict[str, Any]) -> dict[str, Any]:
-    kind = result.state.get("kind") if isinstance(result.state, dict) else None
+def _document(result: StepResult, reply: dict[str, Any], *, called: bool) -> dict[str, Any]:
+    kind = result.state.get("kind") if called and isinstance(result.state, dict) else None
     kept = {name: reply[name] for name in ("result", "error") if name in reply}
     head: dict[str, Any] = {"format": "assay-call/1", "kind": kind, "code": result.code}
     return head | kept | {"facts": result.facts}

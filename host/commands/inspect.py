@@ -91,9 +91,7 @@ def _inspect(server: Server, as_json: bool, terminal: Terminal, interruption: In
         else:
             _show(terminal, seen)
         for step in (seen.connection, *seen.inventories.values()):
-            if step.status != "succeeded":
-                told = line(conversation.text(step.message))
-                terminal.problem(f"{step.status}: {told} [{line(step.code or '')}]")
+            conversation.tell(terminal, step)
     return seen.exit
 
 

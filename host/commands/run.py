@@ -1,6 +1,7 @@
 """`assay run`: checks flows, runs them, keeps evidence, and says how it went."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 
@@ -10,7 +11,7 @@ from host.documents import STANDARD_OUTPUT, check_place, write_document
 from host.evidence import pretty
 from host.executable import current_environment
 from host.interruption import Interruption, listening
-from host.outcome import FlowOutcome, gravest
+from host.outcome import FlowOutcome, exit_of_code, gravest
 from host.preparation import Options, prepare
 from host.progress import Teller, summarize
 from host.report import run_document
@@ -70,7 +71,7 @@ def _run(asked: Options, how: RunOptions, json_file: str | None, terminal: Termi
     check_place(json_file)
     to_error = json_file == STANDARD_OUTPUT
     interruption = Interruption()
-    with listening(interruption):
+    with listening(interruption), _documented(json_file, terminal):
         environment = current_environment()
         prepared = prepare(asked, environment)
         if how.baseline is not None and len(prepared.jobs) > 1:
@@ -87,3 +88,14 @@ def _run(asked: Options, how: RunOptions, json_file: str | None, terminal: Termi
             raise Failed(Code.EVIDENCE_LEAK, "The document was not written: it would hold a private value.")
         write_document(json_file, document, terminal)
     return status
+
+
+@contextmanager
+def _documented(json_file: str | None, terminal: Terminal) -> Iterator[None]:
+    """Leave no document of an earlier command line behind when this one is refused as a whole."""
+    try:
+        yield
+    except Failed as failed:
+        if json_file is not None:
+            write_document(json_file, run_document((), exit_of_code(failed.code)), terminal)
+        raise

@@ -1,6 +1,6 @@
 """A plugin that behaves, or misbehaves, as its behaviour says: the host's opposite in tests. Standard library only.
 
-`plugin_process.py --behaviour FILE [--describe]`. The behaviour is JSON: {"commands": {"api.tools" or "tools": [turn,
+`plugin_process.py --behaviour FILE`. The behaviour is JSON: {"commands": {"api.tools" or "tools": [turn,
 …]}, "check": {…}, "initialize": [op, …], "shutdown": [op, …], "log": FILE, "describe": {…}}. Each run of a command
 takes its next turn, the last one again and again; a turn is a list of operations (see OPERATIONS), and a command
 without turns succeeds.
@@ -237,9 +237,6 @@ OPERATIONS = {
 
 def main():
     behaviour = json.loads(Path(sys.argv[2]).read_text())
-    if "--describe" in sys.argv:
-        print(json.dumps(description(behaviour.get("provider", "MCP")) | behaviour.get("describe", {})))
-        return
     if behaviour.get("ignore_sigterm"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     Plugin(behaviour).serve()

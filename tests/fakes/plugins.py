@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.fakes.plugin_process import description
+
 __all__ = ["FakePlugin"]
 
 SCRIPT = Path(__file__).with_name("plugin_process.py")
@@ -22,7 +24,12 @@ class FakePlugin:
         settings.write_text(json.dumps({"log": str(self._log), **behaviour}))
         words = [sys.executable, "-I", str(SCRIPT), str(settings)]
         words.insert(3, "--behaviour")
-        self.path.write_text(f'#!/bin/sh\nexec {" ".join(map(shlex.quote, words))} "$@"\n')
+        described = folder / f"{name}.description.json"
+        described.write_text(json.dumps(description(behaviour.get("provider", "MCP")) | behaviour.get("describe", {})))
+        # What it says of itself needs no interpreter: hundreds of tests ask for it.
+        script = f'[ "$1" = --describe ] && exec cat {shlex.quote(str(described))}\n'
+        script += f'exec {" ".join(map(shlex.quote, words))} "$@"\n'
+        self.path.write_text(f"#!/bin/sh\n{script}")
         self.path.chmod(0o755)
 
     @property
