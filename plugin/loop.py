@@ -10,6 +10,7 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from plugin.asking import Asking
 from plugin.commands import COMMANDS, resolve
 from plugin.inspector import Inspector
 from plugin.router import Job, Router
@@ -78,8 +79,9 @@ class Loop:
         self._running: Job | None = None
         self._warmed = False
         self._ending = False
-        self._inspector = Inspector(self._notify)
-        self._router = Router(self._inspector, enqueue=self._enqueue, cancel=self._cancel)
+        self._asking = Asking(self._write)
+        self._inspector = Inspector(self._notify, self._asking.ask)
+        self._router = Router(self._inspector, enqueue=self._enqueue, cancel=self._cancel, answered=self._asking.take)
 
     def run(self) -> None:
         """Carry out jobs until the end, then end every session and answer what came in between."""
@@ -161,12 +163,15 @@ class Loop:
                 if job.id == identity:
                     job.cancelled = True
                     self._interrupt(job)
+                    return
+        # A request that was answered may have begun a sign-in, which waits for its other half.
+        self._inspector.give_up(identity)
 
     def _interrupt(self, job: Job) -> None:
         """End the request under way. The flag is set before: whoever opens a connection meanwhile looks at it."""
-        connection = self._inspector.connection(job.params.get("alias", ""))
-        if job is self._running and connection is not None:
-            connection.cancel()
+        if job is self._running:
+            self._inspector.interrupt(job.params.get("alias", ""))
+            self._asking.abandon()
 
     # The end
 

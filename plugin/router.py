@@ -16,6 +16,7 @@ from protocol.wire.messages import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    Id,
     Malformed,
     Notification,
     Request,
@@ -31,7 +32,7 @@ _STOPPING: Final = "The plugin is ending; nothing further is carried out."
 
 
 class Job:
-    """One request that is carried out in its turn: a `run` or a `compare`."""
+    """One request that is carried out in its turn: a `run`, a `discover` or a `compare`."""
 
     def __init__(self, request: Request, params: dict[str, Any]) -> None:
         self.id = request.id
@@ -43,16 +44,23 @@ class Job:
 class Router:
     """Reads lines and gives replies. ``enqueue`` takes a job that :meth:`carry_out` will be called with.
 
-    ``cancel`` is told the id of a request that the host gives up. ``stopping`` is set by a `shutdown`, and by whoever
+    ``cancel`` is told the id of a request that the host gives up; ``answered`` takes a response of the host and tells
+    whether it answers a request of the plugin. ``stopping`` is set by a `shutdown`, and by whoever
     ends the plugin; every request after it is answered with `cancelled`.
     """
 
     def __init__(
-        self, inspector: Inspector, *, enqueue: Callable[[Job], None], cancel: Callable[[str | int], None]
+        self,
+        inspector: Inspector,
+        *,
+        enqueue: Callable[[Job], None],
+        cancel: Callable[[Id], None],
+        answered: Callable[[Response], bool] = lambda _: False,
     ) -> None:
         self._inspector = inspector
         self._enqueue = enqueue
         self._cancel = cancel
+        self._answers = answered
         self.stopping = False
 
     def receive(self, line: bytes | TooLong) -> bytes | None:
@@ -65,7 +73,9 @@ class Router:
                 return self._answered(request.id, lambda: self._request(request))
             case Notification(method, params):
                 return self._notification(method, params)
-            case Response():
+            case Response() as response:
+                if self._answers(response):
+                    return None
                 return encode_error(None, INVALID_REQUEST, "The response answers no request of the plugin.")
             case Malformed(identity, code, message):
                 return encode_error(identity, code, message)
@@ -77,13 +87,13 @@ class Router:
         return reply
 
     def _do(self, job: Job, cancelled: Callable[[], bool]) -> Any:
-        if job.method == "run":
+        if job.method in _STEPS:
             try:
-                return msgspec.Raw(self._inspector.run(job.params, job.id, cancelled))
+                return msgspec.Raw(_STEPS[job.method](self._inspector, job.params, job.id, cancelled))
             except (Failed, InvalidParams):
                 raise
             except Exception as error:  # noqa: BLE001 - the loop's last line: a defect is an outcome of its own
-                return _defect(job.params["command"], error)
+                return _defect(job.params.get("command", ""), error)
         if cancelled():
             raise Failed(Code.CANCELLED, _STOPPING if self.stopping else "The request was cancelled.")
         return self._inspector.compare(job.params)
@@ -104,7 +114,7 @@ class Router:
         return encode_result(request.id, self._inspector.check(params))
 
     def _queue(self, request: Request, params: dict[str, Any]) -> None:
-        if request.method == "run" and not self._inspector.initialized:
+        if request.method in _STEPS and not self._inspector.initialized:
             raise InvalidParams("Send `initialize` first.")
         self._enqueue(Job(request, params))
 
@@ -123,7 +133,7 @@ class Router:
             return encode_error(None, INVALID_PARAMS, str(error))
         return None
 
-    def _answered(self, identity: str | int, answer: Callable[[], bytes | None]) -> bytes | None:
+    def _answered(self, identity: Id, answer: Callable[[], bytes | None]) -> bytes | None:
         """Turn whatever ``answer`` raises into an error reply; messages pass redaction."""
         clean = self._inspector.context.message
         try:
@@ -140,10 +150,17 @@ class Router:
             return encode_error(identity, INTERNAL_ERROR, text, {"code": str(Code.INTERNAL)})
 
 
+#: What answers with a step result, and who carries it out.
+_STEPS: Final[dict[str, Callable[[Inspector, dict[str, Any], Id, Callable[[], bool]], bytes]]] = {
+    "run": Inspector.run,
+    "discover": Inspector.discover,
+}
+
 _METHODS: Final[dict[str, Callable[[Router, Request, dict[str, Any]], bytes | None]]] = {
     "initialize": Router._initialize,
     "check": Router._check,
     "run": Router._queue,
+    "discover": Router._queue,
     "compare": Router._queue,
     "shutdown": Router._end,
 }

@@ -7,9 +7,9 @@ import msgspec
 __all__ = ["CAPABILITY", "fill_in"]
 
 #: What a client declares that answers forms, and nothing but forms.
-CAPABILITY: Final = {"elicitation": {"form": {}}}
+CAPABILITY: Final[dict[str, Any]] = {"elicitation": {"form": {}}}
 
-_DECLINED: Final = {"action": "decline"}
+_DECLINED: Final[dict[str, Any]] = {"action": "decline"}
 
 
 def fill_in(params: dict[str, Any]) -> dict[str, Any] | None:
