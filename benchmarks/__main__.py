@@ -4,6 +4,7 @@ import json
 import platform
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -56,11 +57,15 @@ def served(*words: str) -> Iterator[str]:
             server.terminate()
 
 
-def first_byte(*command: str | Path) -> None:
+def first_byte(*command: str | Path) -> float:
+    """Seconds until a program writes its first byte, or ends without one."""
+    started = time.perf_counter()
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, bufsize=0) as child:
         assert child.stdout is not None
         child.stdout.read(1)
+        taken = time.perf_counter() - started
         child.stdout.read()
+    return taken
 
 
 def starts(plugin: tuple[str | Path, ...]) -> Iterator[Row]:

@@ -17,9 +17,11 @@ RESULTS: dict[str, bytes] = {}
 
 
 def inventory(count: int) -> bytes:
-    """The result of `tools/list`: ``count`` tools with nine properties each, and a description that fills them up."""
-    properties = {f"field_{index}": {"type": "string", "description": "one of nine"} for index in range(9)}
-    schema = {"type": "object", "properties": properties, "required": ["field_0"]}
+    """The result of `tools/list`: ``count`` tools with nine properties each, three of them nested."""
+    plain = {f"field_{index}": {"type": "string", "description": "one of six"} for index in range(6)}
+    inner = {f"inner_{index}": {"type": ["integer", "null"], "minimum": 0, "maximum": 100} for index in range(3)}
+    properties = plain | {"group": {"type": "object", "properties": inner, "additionalProperties": False}}
+    schema = {"type": "object", "properties": properties, "required": ["field_0", "group"]}
     hints = {"readOnlyHint": True, "destructiveHint": False}
     bare = len(json.dumps({"name": "tool_00000", "description": "", "inputSchema": schema, "annotations": hints}))
     filler = "what this tool does, at length; " * 80

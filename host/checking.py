@@ -8,7 +8,16 @@ from host.flow import Argument, Input, Section, Step
 from host.frontmatter import Frontmatter
 from host.literals import Misread
 from host.problems import Problem, quoted, suggestion
-from host.references import Reference, Template, object_template, program_template, text_template
+from host.references import (
+    Mention,
+    Reference,
+    Template,
+    Values,
+    find_mentions,
+    object_template,
+    program_template,
+    text_template,
+)
 from host.rfl import Command, RawArgument, Word
 from host.slug import slug, unique_slug
 from host.source import Source
@@ -176,24 +185,28 @@ class _Checker:
 
     def arguments(self, command: Command, described: CommandDescription | None) -> tuple[Argument, ...]:
         seen: dict[str, Argument] = {}
+        writable = _writable(described)
         for raw in command.arguments:
             name = raw.name.text
-            known = described.arguments.get(name) if described else None
+            known = writable.get(name)
             if name in seen:
                 message = f"The argument {quoted(name)} is repeated."
                 self.report_word(raw.name, message, f"Keep one of them; the other is in column {seen[name].column}.")
                 continue
             if described is not None and known is None:
                 message = f"{quoted(command.name.text)} takes no argument {quoted(name)}."
-                self.report_word(raw.name, message, suggestion(name, described.arguments.keys(), "arguments"))
+                self.report_word(raw.name, message, suggestion(name, writable.keys(), "arguments"))
             line, column = self.source.place(raw.name.start)
             seen[name] = Argument(name, self.template(raw, described, known), line, column)
-        if described is not None:
-            self.missing(command, described, seen)
-        return tuple(seen.values())
+        self.missing(command, writable, seen)
+        filled = described.arguments.keys() - writable.keys() if described else ()
+        line, column = self.source.place(command.alias.start)
+        return (*seen.values(), *(Argument(name, Values(), line, column) for name in sorted(filled)))
 
-    def missing(self, command: Command, described: CommandDescription, seen: Mapping[str, Argument]) -> None:
-        for argument in described.arguments.values():
+    def missing(
+        self, command: Command, writable: Mapping[str, ArgumentDescription], seen: Mapping[str, Argument]
+    ) -> None:
+        for argument in writable.values():
             if argument.required and argument.name not in seen:
                 form = "{…}" if argument.kind == "object" else '"…"'
                 message = f"{quoted(command.name.text)} needs the argument `{argument.name}`."
@@ -216,7 +229,8 @@ class _Checker:
         else:
             # A program's `${…}` is its own; what an unknown argument would take is not known.
             self.has_programs = self.has_programs or described is None or kind == "program"
-            template = program_template(raw.value)
+            mentioned = map(self.mention, find_mentions(raw.value)) if kind == "program" else ()
+            template = program_template(raw.value, filter(None, mentioned))
         for reference in template.references:
             self.reference(reference)
         return template
@@ -231,19 +245,33 @@ class _Checker:
     def reference(self, reference: Reference) -> None:
         name = reference.name
         self.used.add(f"${name}")
-        if name in self.made:
-            return
-        start, end = reference.offset, reference.offset + reference.width
         if name in self.inputs:
             self.input_number(reference, self.inputs[name].value)
-        elif name in self.captures:
+        elif name not in self.made:
+            self.missing_name(name, reference, " Write `$${` for a literal `${`.")
+
+    def mention(self, mention: Mention) -> str | None:
+        """Check a variable in a program's text, and return the input or capture that it stands for, if any."""
+        name = mention.name
+        if name in self.inputs or name in self.made:
+            return name
+        if name is not None and (name in self.captures or mention.expanded):
+            self.missing_name(name, mention, " `RFL_<NAME>` is an input or a capture, its name in capitals.")
+        elif mention.expanded:
+            start, end = mention.offset, mention.offset + mention.width
+            advice = "Write `RFL_` and the name of an input or capture in capitals."
+            self.report(start, end, "A variable `RFL_<NAME>` is written in capitals.", advice)
+        return None
+
+    def missing_name(self, name: str, place: Reference | Mention, hint: str) -> None:
+        start, end = place.offset, place.offset + place.width
+        if name in self.captures:
             line = self.line(self.captures[name])
             message = f"The capture {quoted(name)} is used before it exists: it is made on line {line}."
             self.report(start, end, message, "Move this command below that one.")
         else:
-            known = sorted({*self.inputs, *self.made})
             message = f"There is no input or capture {quoted(name)}."
-            advice = suggestion(name, known, "names") + " Write `$${` for a literal `${`."
+            advice = suggestion(name, sorted({*self.inputs, *self.made}), "names") + hint
             self.report(start, end, message, advice)
 
     def input_number(self, reference: Reference, value: str | None) -> None:
@@ -268,3 +296,9 @@ class _Checker:
                 advice = f"Take it out, or use it as `${{{name}}}`."
                 warnings.append(self.source.problem(entry.start, entry.start + len(name), message, advice))
         return warnings
+
+
+def _writable(described: CommandDescription | None) -> dict[str, ArgumentDescription]:
+    """Return the arguments that a flow may write: all but those that the host fills in."""
+    arguments = described.arguments if described else {}
+    return {name: argument for name, argument in arguments.items() if argument.kind != "values"}

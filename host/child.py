@@ -56,6 +56,7 @@ class Child:
         self._on_line = on_line
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
         self._tail = bytearray()
+        self._cut = False
         self._tail_lock = threading.Lock()
         self._ended = False
         self._threads = [
@@ -109,9 +110,13 @@ class Child:
         return status
 
     def diagnostics(self) -> str:
-        """Return the last of what the child wrote on stderr, undecodable bytes replaced. It is not redacted."""
+        """Return the last of what the child wrote on stderr, undecodable bytes replaced. It is not redacted.
+
+        When more was written than is kept, the first line is left out: it may begin in the middle of a private value.
+        """
         with self._tail_lock:
-            return self._tail.decode("utf-8", "replace")
+            kept = bytes(self._tail).partition(b"\n")[2] if self._cut else bytes(self._tail)
+        return kept.decode("utf-8", "replace")
 
     def _end_group(self) -> None:
         leader_ended = self.wait(0)
@@ -146,17 +151,21 @@ class Child:
 
     def _read_lines(self) -> None:
         reader = LineReader(PLUGIN_LINE_LIMIT)
-        while data := os.read(self._stdout.fileno(), READ_SIZE):
-            for line in reader.feed(data):
+        try:
+            while data := os.read(self._stdout.fileno(), READ_SIZE):
+                for line in reader.feed(data):
+                    self._on_line(line)
+            for line in reader.finish():
                 self._on_line(line)
-        for line in reader.finish():
-            self._on_line(line)
-        self._on_line(None)
+        finally:
+            # Whatever went wrong: nobody may wait for a line that cannot come.
+            self._on_line(None)
 
     def _read_tail(self) -> None:
         while data := os.read(self._stderr.fileno(), READ_SIZE):
             with self._tail_lock:
                 self._tail += data
+                self._cut = self._cut or len(self._tail) > DIAGNOSTICS_LIMIT
                 del self._tail[:-DIAGNOSTICS_LIMIT]
 
     def _write(self) -> None:

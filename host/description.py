@@ -23,7 +23,8 @@ DESCRIPTION_LIMIT: Final = 4 * 1024 * 1024
 _EXITS: Final = (1, 2, 3, 4, 5)
 
 #: `text` takes references; `object` is the text of a JSON object; `program` is text of another language and takes none.
-ArgumentKind: TypeAlias = Literal["text", "object", "program"]
+#: `values` is not written in a flow: the host fills it with every input and capture, for the program to look up.
+ArgumentKind: TypeAlias = Literal["text", "object", "program", "values"]
 Effect: TypeAlias = Literal["observe", "mutate"]
 
 
@@ -127,9 +128,13 @@ def _arguments(value: Any, where: str) -> dict[str, ArgumentDescription]:
 
 
 def _kind(argument: dict[str, Any], where: str) -> ArgumentKind:
-    media = argument.get("contentMediaType")
+    media, filled = argument.get("contentMediaType"), argument.get("filledBy")
+    if filled not in (None, "host"):
+        _refuse(f'`{where}.filledBy` has to be "host" where it is there')
     if argument.get("type", "string") != "string":
         _refuse(f'`{where}.type` has to be "string": every argument is a string')
+    if filled and media != "application/json":
+        _refuse(f"`{where}` is filled by the host, so its `contentMediaType` has to be application/json")
     if media is None:
         return "text"
     if media != "application/json":
@@ -137,7 +142,7 @@ def _kind(argument: dict[str, Any], where: str) -> ArgumentKind:
     content = argument.get("contentSchema", {})
     if not isinstance(content, bool) and _object(content, f"`{where}.contentSchema`").get("type", "object") != "object":
         _refuse(f'`{where}.contentSchema.type` has to be "object"')
-    return "object"
+    return "values" if filled else "object"
 
 
 def _codes(value: Any) -> dict[str, int]:

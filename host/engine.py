@@ -131,7 +131,7 @@ class _Engine:
             folder=str(evidence.folder),
             status=conclusion.status,
             code=conclusion.code,
-            message=conclusion.message,
+            message=self._session.private.text(conclusion.message),
             steps=outcomes,
             exit=conclusion.exit,
         )
@@ -247,8 +247,9 @@ def _result(step: Step, failure: Failure) -> StepResult:
 
 def _bounded(result: StepResult) -> StepResult:
     """Hold a plugin to the limits of what is kept, so that one that does not keep them cannot fill the disk."""
-    parts = {"state": result.state, "facts": result.facts} | {entry.name: entry.json for entry in result.artifacts}
-    large = [name for name, value in parts.items() if len(encode(value)) > ARTIFACT_LIMIT]
+    sizes = {"state": len(encode(result.state)), "facts": len(encode(result.facts))}
+    sizes |= {artifact.name: artifact.size for artifact in result.artifacts}
+    large = [name for name, size in sizes.items() if size > ARTIFACT_LIMIT]
     if not large:
         return result
     return StepResult(

@@ -18,7 +18,9 @@ __all__ = ["PLUGIN_VARIABLE", "PROVIDERS", "Executable", "current_environment", 
 #: Names the executable of the MCP provider, as `--plugin` does.
 PLUGIN_VARIABLE: Final = "ASSAY_PLUGIN"
 #: Provider -> the import package that is run when no executable is named.
-_MODULES: Final = {"MCP": "plugin"}
+_MODULES: Final = {"MCP": "plugin", "LocalBash": "host.providers.shell", "Browser": "host.providers.browser"}
+#: The provider whose executable can be named: the others come along with the host.
+_NAMEABLE: Final = "MCP"
 #: Providers that have an executable in this version.
 PROVIDERS: Final = tuple(_MODULES)
 #: Seconds that `--describe` may take; it imports next to nothing.
@@ -43,6 +45,8 @@ def current_environment() -> dict[str, str]:
 def find(provider: str, named: str | None, environment: Mapping[str, str]) -> Executable:
     """Return the executable of ``provider``: the named one, else ASSAY_PLUGIN's, else the package that came along.
 
+    Only the MCP provider's can be named.
+
     Raises Failed (``provider_missing``) when there is none, or when the named one cannot be run.
     """
     module = _MODULES.get(provider)
@@ -53,7 +57,7 @@ def find(provider: str, named: str | None, environment: Mapping[str, str]) -> Ex
             f"No plugin executable is known for the provider `{provider}`. This version of Assay brings: {known}.",
         )
     given, source = (named, "--plugin") if named else (environment.get(PLUGIN_VARIABLE), PLUGIN_VARIABLE)
-    if given:
+    if given and provider == _NAMEABLE:
         return Executable(provider, (_runnable(given, source, environment),), {})
     # -P, not -I: the user's own site-packages and PYTHONPATH may be where Assay lives, and both switches keep a folder
     # called `plugin` in the working directory from being run in place of ours.

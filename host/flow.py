@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from host.problems import Problem
-from host.references import Template
+from host.references import Template, Values
 
 __all__ = ["Argument", "Flow", "Input", "Reading", "Section", "Step"]
 
 
 class Argument(NamedTuple):
-    """One argument of a step. Line and column (from 1) are those of its name."""
+    """One argument of a step. Line and column (from 1) are those of its name, or of the command when it has none."""
 
     name: str
-    value: Template
+    value: Template | Values
     line: int
     column: int
 
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The inputs and captures that its arguments hold, each once, in order."""
+        """The inputs and captures that its arguments hold or look up, each once, in order."""
         return tuple(dict.fromkeys(name for argument in self.arguments for name in argument.value.needs))
 
     def substitute(self, values: Mapping[str, str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from protocol.values.leaks import LeakScanner
 from protocol.values.redaction import Redactor
-from protocol.wire.steps import Artifact, StepResult
+from protocol.wire.steps import StepResult
 
 __all__ = ["Private"]
 
@@ -63,7 +63,7 @@ class Private:
                 state=redactor.redact(result.state).value,
                 facts=facts if isinstance(facts, dict) else {"redacted": facts},
                 capture=None if result.capture is None else redactor.text(result.capture).value,
-                artifacts=[Artifact(entry.name, redactor.redact(entry.json).value) for entry in result.artifacts],
+                artifacts=[entry.redacted(lambda value: redactor.redact(value).value) for entry in result.artifacts],
                 display=redactor.redact(result.display).value,
             )
 

@@ -265,7 +265,7 @@ class Provider:
             code or Code.INTERNAL,
             self._private.text(message) if isinstance(message, str) else f"The {self.name} plugin refused.",
             where=where if isinstance(where, str) else None,
-            data={"sent": code is None},
+            data={"sent": code in (None, Code.INTERNAL)},
         )
 
     def _unanswered(self, method: str, stopped: bool) -> Failed:
@@ -281,7 +281,8 @@ class Provider:
             # The output of a program that ends is closed a moment before its exit status is known.
             ended = reason == ENDED and self._child.wait(ENDING_SECONDS)
             status = self._child.end(0.0)
-            diagnostics = self._private.text(self._child.diagnostics()[-DIAGNOSTICS_SHOWN:]).strip()
+            # Redacted before it is cut: half a private value would not be recognised.
+            diagnostics = self._private.text(self._child.diagnostics())[-DIAGNOSTICS_SHOWN:].strip()
             facts: dict[str, Any] = {"diagnostics": diagnostics}
             self._death = (_ending(status) if ended else reason, facts | ({"exit": status} if ended else {}))
         how, facts = self._death

@@ -49,6 +49,7 @@ class Recorder:
         self._flow = flow
         self._private = private
         self._folders = _folders(flow.steps)
+        self._unscanned: list[str] = []
         self._head = {
             "format": RUN_FORMAT,
             "run": evidence.run,
@@ -95,11 +96,21 @@ class Recorder:
         }
         snapshot = {"format": SNAPSHOT_FORMAT, "status": run.result.status, "state": outcome.state}
         documents: dict[str, Any] = {"observation.json": observation, "snapshot.json": snapshot}
-        documents |= {artifact.name: artifact.json for artifact in run.result.artifacts}
+        documents |= {artifact.name: artifact.json for artifact in run.result.artifacts if artifact.content is None}
         if run.compared and run.compared.artifact and run.compared.document:
             documents[run.compared.artifact] = run.compared.document
         clean = [self._evidence.write_json(f"{folder}/{name}", value) for name, value in documents.items()]
+        clean += [
+            self._unscannable(f"{folder}/{artifact.name}", artifact.content)
+            for artifact in run.result.artifacts
+            if artifact.content is not None
+        ]
         return all(clean)
+
+    def _unscannable(self, name: str, content: bytes) -> bool:
+        """Keep bytes that are no text. The scan does not see what a picture shows, so `run.json` lists them."""
+        self._unscanned.append(name)
+        return self._evidence.write(name, content)
 
     def rescan(self, outcomes: Sequence[StepOutcome]) -> tuple[StepOutcome, ...]:
         """Scan everything that was kept, and withhold what holds a private value by now from the outcomes as well."""
@@ -135,7 +146,7 @@ class Recorder:
             "message": conclusion.message if conclusion else "",
             "exit": conclusion.exit if conclusion else None,
             "steps": [self._step_record(step, done.get(step.id), running) for step in self._flow.steps],
-            "unscanned": [],
+            "unscanned": [name for name in self._unscanned if name not in self._evidence.leaked],
             "withheld": sorted(set(self._evidence.leaked)),
         }
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from host.literals import JsonString, Misread, read_object
@@ -10,7 +10,16 @@ from host.problems import quoted
 from host.source import Located
 from protocol.failures import Code, Failed
 
-__all__ = ["Reference", "Template", "object_template", "program_template", "text_template"]
+__all__ = [
+    "Mention",
+    "Reference",
+    "Template",
+    "Values",
+    "find_mentions",
+    "object_template",
+    "program_template",
+    "text_template",
+]
 
 #: A JSON number (RFC 8259, section 6), whole.
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -19,6 +28,9 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _DOLLAR: Final = re.compile(
     r"(?P<literal>\$\$\{)|\$\{(?P<name>[a-z][a-z0-9_]*)(?P<kind>:[^}\"\n]*)?\}|\$\{[^}\s\"]*\}?"
 )
+
+#: How a program looks up an input or capture: `$RFL_NAME` and `${RFL_NAME…}` in a shell, or the bare variable.
+_VARIABLE: Final = re.compile(r"(?P<dollar>\$(?:\{[!#]?)?)?\bRFL_(?P<name>[A-Za-z0-9_]+)")
 
 #: Takes the misreadings of one value, with indices in its text.
 Report: TypeAlias = Callable[[Misread], None]
@@ -37,16 +49,43 @@ class Reference(NamedTuple):
         return not self.number or _NUMBER.fullmatch(value) is not None
 
 
+class Mention(NamedTuple):
+    """One environment variable `RFL_<NAME>` in a program's text; ``expanded`` when a `$` stands before it.
+
+    ``name`` is that of the input or capture, or None when the variable is not in capitals. ``offset`` and ``width`` are
+    its place in the file.
+    """
+
+    name: str | None
+    expanded: bool
+    offset: int
+    width: int
+
+
+class Values:
+    """The value of an argument that the host fills in: every input and capture there is, as a JSON object's text."""
+
+    source: Final = "{}"
+    references: Final[tuple[Reference, ...]] = ()
+    needs: Final[tuple[str, ...]] = ()
+
+    def substitute(self, values: Mapping[str, str]) -> str:
+        """Return the object's text, names in order."""
+        return json.dumps(dict(values), ensure_ascii=False, sort_keys=True)
+
+
 class Template(NamedTuple):
     """An argument's value: literal text and references in turn.
 
     ``source`` is the value as written, references included (what `check` is sent while one is open). With ``json`` the
-    whole is the text of a JSON object and values go in as escaped text of JSON strings.
+    whole is the text of a JSON object and values go in as escaped text of JSON strings. ``mentions`` names what a
+    program's text looks up in its environment: values that it needs, and that are not put into it.
     """
 
     source: str
     parts: tuple[str | Reference, ...]
     json: bool
+    mentions: tuple[str, ...] = ()
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -55,8 +94,8 @@ class Template(NamedTuple):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The names of inputs and captures that it holds, each once, in order."""
-        return tuple(dict.fromkeys(reference.name for reference in self.references))
+        """The names of inputs and captures that it holds or looks up, each once, in order."""
+        return tuple(dict.fromkeys((*(reference.name for reference in self.references), *self.mentions)))
 
     def substitute(self, values: Mapping[str, str]) -> str:
         """Return the value with every reference replaced by ``values[name]``.
@@ -78,9 +117,21 @@ class Template(NamedTuple):
         return json.dumps(value, ensure_ascii=False)[1:-1] if self.json else value
 
 
-def program_template(value: Located) -> Template:
-    """Take a value as it stands: a program's text, whose `${…}` is its own."""
-    return Template(value.text, (value.text,), json=False)
+def program_template(value: Located, mentioned: Iterable[str] = ()) -> Template:
+    """Take a value as it stands: a program's text, whose `${…}` is its own. ``mentioned`` is what it looks up."""
+    return Template(value.text, (value.text,), json=False, mentions=tuple(mentioned))
+
+
+def find_mentions(value: Located) -> list[Mention]:
+    """Find every variable `RFL_<NAME>` in a program's text."""
+    found = []
+    for match in _VARIABLE.finditer(value.text):
+        name = match["name"]
+        start = match.start() + len(match["dollar"] or "")
+        offset = value.offset(start)
+        width = value.offset(match.end()) - offset
+        found.append(Mention(name.lower() if name == name.upper() else None, bool(match["dollar"]), offset, width))
+    return found
 
 
 def text_template(value: Located, report: Report) -> Template:

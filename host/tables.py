@@ -34,12 +34,12 @@ def _ruled(width: int, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(show_edge=False, pad_edge=False)
+    drawn = Table(show_edge=False, pad_edge=False, header_style="")
     for index, heading in enumerate(headings):
         drawn.add_column(heading, overflow="fold", no_wrap=index == 0 and width > 80)
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
-    console = Console(width=width, no_color=True, highlight=False, markup=False, emoji=False)
+    console = Console(width=width, color_system=None, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
         console.print(drawn)
-    return captured.get().rstrip("\n")
+    return "\n".join(row.rstrip() for row in captured.get().rstrip("\n").split("\n"))

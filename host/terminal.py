@@ -1,5 +1,6 @@
 """What people see: text with everything that could act on a terminal or hide in it spelled out, on the right stream."""
 
+import contextlib
 import os
 import shutil
 import sys
@@ -136,14 +137,15 @@ class LiveLine:
         """Replace the line; ``text`` is escaped already. May be called from any thread."""
         if self._live:
             width = shutil.get_terminal_size().columns
-            with self._lock:
+            # A terminal that is gone is no reason to stop reading a plugin.
+            with self._lock, contextlib.suppress(OSError):
                 self._stream.write(f"\r\x1b[2K{text[: width - 1]}")
                 self._stream.flush()
                 self._up = True
 
     def clear(self) -> None:
         """Take the line away, before another one is written."""
-        with self._lock:
+        with self._lock, contextlib.suppress(OSError):
             if self._up:
                 self._stream.write("\r\x1b[2K")
                 self._stream.flush()

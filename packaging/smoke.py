@@ -1,14 +1,23 @@
 """Runs what was built: `python packaging/smoke.py dist/plugin`. A build that prints "complete" may still be dead."""
 
 import json
+import ssl
 import subprocess
 import sys
+import tempfile
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import trustme
 from PyInstaller.archive.readers import CArchiveReader
 
+from tests.driven_plugin import DrivenPlugin
+from tests.fakes.http_server import HttpServer, McpScript
+
 ROOT = Path(__file__).resolve().parents[1]
+ASSAY = Path(sys.executable).with_name("assay")
 
 #: Largest executable, in bytes, and what must not be in it: other programs' libraries, which cost size and start.
 SIZE_LIMIT = 25 * 1000 * 1000
@@ -38,18 +47,42 @@ def answers_each_line_and_ends_with_its_input(plugin: Path) -> None:
     assert [json.loads(line)["id"] for line in ended.stdout.splitlines()] == [1, None]
 
 
-def inspects_a_server(plugin: Path) -> None:
+@contextmanager
+def served_example() -> Iterator[str]:
     with subprocess.Popen(
         [sys.executable, "-m", "examples.server"], cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
     ) as server:
+        assert server.stdout is not None
         try:
-            assert server.stdout is not None
-            url = server.stdout.readline().strip()
-            seen = run(sys.executable, ROOT / "examples" / "host.py", url, plugin)
+            yield server.stdout.readline().strip()
         finally:
             server.terminate()
+
+
+def inspects_a_server(plugin: Path) -> None:
+    with served_example() as url:
+        seen = run(sys.executable, ROOT / "examples" / "host.py", url, plugin)
     words = [line.split()[:2] for line in seen.stdout.decode().splitlines()]
     assert words == [["succeeded", name] for name in ("connect", "tools", "call", "disconnect")], seen
+
+
+def trusts_the_system_and_what_a_binding_adds(plugin: Path) -> None:
+    authority, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    with HttpServer(McpScript(), tls=tls) as server, authority.cert_pem.tempfile() as pem:
+        codes = []
+        for configuration in ({}, {"caFile": pem}):
+            with DrivenPlugin([plugin]) as driven:
+                driven.bind(server.url, **configuration)
+                codes.append(driven.run("connect")["code"])
+    assert codes == ["tls_failed", None]
+
+
+def runs_a_flow(plugin: Path) -> None:
+    with served_example() as url, tempfile.TemporaryDirectory() as folder:
+        flow = ROOT / "examples" / "flows" / "capture.md"
+        done = run(ASSAY, "run", flow, "--target", url, "--plugin", plugin, "--evidence", folder)
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
 
 
 def holds_nothing_that_it_does_not_need(plugin: Path) -> None:
@@ -64,6 +97,8 @@ CHECKS = (
     describes_itself_as_the_source_does,
     answers_each_line_and_ends_with_its_input,
     inspects_a_server,
+    trusts_the_system_and_what_a_binding_adds,
+    runs_a_flow,
     holds_nothing_that_it_does_not_need,
 )
 

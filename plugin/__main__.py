@@ -1,6 +1,9 @@
 """The executable: three flags, or the host wire on stdin and stdout."""
 
 import sys
+from typing import Any
+
+from protocol.wire.command_line import Program, run
 
 __all__ = ["main"]
 
@@ -18,51 +21,26 @@ ON_A_TERMINAL = "This is the MCP plugin of Assay: a host starts it. Run `assay r
 
 def main() -> int:
     """Run by ``sys.argv`` and return the exit status: 0, or 2 for a wrong command line."""
-    match sys.argv[1:]:
-        case []:
-            return _serve()
-        case ["--describe"]:
-            return _print(_described())
-        case ["--version"]:
-            return _print(_version())
-        case ["--help"]:
-            return _print(USAGE)
-        case [option]:
-            return _refuse(f"plugin: {option!r} is not an option; `plugin --help` lists them.")
-    return _refuse("plugin: give one option at most; `plugin --help` lists them.")
+    return run(Program("plugin", USAGE, ON_A_TERMINAL, _described, _version, _serve))
 
 
 def _serve() -> int:
-    if sys.stdin is not None and sys.stdin.isatty():
-        return _refuse(ON_A_TERMINAL)
-    from plugin.loop import serve
+    from plugin.inspector import Inspector
+    from protocol.wire.serving import serve
 
-    return serve()
+    serve("plugin", Inspector)
 
 
-def _described() -> str:
-    import json
-
+def _described() -> dict[str, Any]:
     from plugin.describe import describe
 
-    return json.dumps(describe(), indent=1) + "\n"
+    return describe()
 
 
 def _version() -> str:
     from plugin.identity import NAME, VERSION
 
-    return f"{NAME} {VERSION}\n"
-
-
-def _print(text: str) -> int:
-    sys.stdout.write(text)
-    sys.stdout.flush()
-    return 0
-
-
-def _refuse(line: str) -> int:
-    sys.stderr.write(line + "\n")
-    return 2
+    return f"{NAME} {VERSION}"
 
 
 if __name__ == "__main__":

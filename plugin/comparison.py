@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum, unique
 from typing import Any, Final, NamedTuple
 
-from plugin.params import InvalidParams
 from protocol.mcp.shapes import HASH_DIGITS, differences, locations, shape
 from protocol.values.document import canonical
 from protocol.values.pointer import MISSING
+from protocol.wire.params import InvalidParams
 
 __all__ = ["FORMAT", "Class", "compare_states"]
 

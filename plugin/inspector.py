@@ -1,20 +1,25 @@
 """Everything behind the host wire: bindings, aliases, and the methods that a host can call."""
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from plugin.alias import Alias
 from plugin.binding import private_values, read_binding
 from plugin.checks.arguments import Checked, Surroundings, check_arguments, find_command
-from plugin.commands import DISCOVER, FINISH, Command, resolve
-from plugin.context import Ask, Context, no_host
+from plugin.commands import COMMANDS, DISCOVER, FINISH, Command, resolve
 from plugin.identity import NAME, PROVIDER, VERSION
-from plugin.params import InvalidParams
-from plugin.results import bounded
 from plugin.step import Step, Verdict
 from protocol.failures import Code, Failed
 from protocol.mcp.origins import OriginError, origin
+from protocol.wire.context import Context
 from protocol.wire.messages import PROTOCOL, Id
+from protocol.wire.params import InvalidParams
+from protocol.wire.results import bounded
+from protocol.wire.service import Notify
+from protocol.wire.steps import Effect
 
 if TYPE_CHECKING:  # imports the HTTP stack, which the first answer must not wait for
     from protocol.mcp.connection import Connection
@@ -23,14 +28,18 @@ __all__ = ["Inspector"]
 
 
 class Inspector:
-    """The state of one plugin process. Methods take params that ``plugin.params`` has read.
+    """The state of one plugin process, and its service on the host wire (``protocol.wire.service``).
 
-    ``notify`` and ``ask`` lead to the host. ``initialize``, ``check``, ``learn``, ``interrupt`` and ``give_up`` may be
-    called while another thread is in ``run``.
+    ``initialize``, ``check``, ``learn``, ``interrupt`` and ``give_up`` may be called while another thread is in
+    ``run``.
     """
 
-    def __init__(self, notify: Callable[[str, dict[str, Any]], None], ask: Ask = no_host) -> None:
-        self.context = Context(notify, ask)
+    def __init__(self, notify: Notify) -> None:
+        self.context = Context(notify)
+        self.requests: Mapping[str, Callable[[dict[str, Any]], Any]] = {
+            "compare": self.compare,
+            "discover": self.discover,
+        }
         self._aliases: dict[str, Alias] | None = None
 
     @property
@@ -64,7 +73,7 @@ class Inspector:
         _, checked = self._checked(params, frozenset(params["open"]))
         return {"effect": checked.command.effect}
 
-    def run(self, params: dict[str, Any], identity: Id, cancelled: Callable[[], bool]) -> Any:
+    def run(self, params: dict[str, Any], identity: Id, cancelled: Callable[[], bool]) -> bytes:
         """Carry out a command and return its encoded step result. Raises Failed when ``check`` would."""
         alias, checked = self._checked(params, frozenset())
 
@@ -74,12 +83,12 @@ class Inspector:
 
         return self._carry_out(Step(alias, checked, self.context, identity, cancelled), admit)
 
-    def discover(self, params: dict[str, Any], identity: Id, cancelled: Callable[[], bool]) -> Any:
+    def discover(self, params: dict[str, Any]) -> msgspec.Raw:
         """Find an alias's authorization server and return an encoded step result. Raises Failed: no such alias."""
-        step = Step(self._alias(params), Checked(DISCOVER, {}), self.context, identity, cancelled)
-        return self._carry_out(step, lambda: None)
+        step = Step(self._alias(params), Checked(DISCOVER, {}), self.context, 0, lambda: False)
+        return msgspec.Raw(self._carry_out(step, lambda: None))
 
-    def _carry_out(self, step: Step, admit: Callable[[], None]) -> Any:
+    def _carry_out(self, step: Step, admit: Callable[[], None]) -> bytes:
         try:
             step.stop_if_cancelled()
             admit()
@@ -104,8 +113,31 @@ class Inspector:
 
         return compare_states(params["inventory"], params["before"], params["after"], params["catalogs"])
 
-    def interrupt(self, alias: str) -> None:
-        """From any thread: end what runs for an alias with `cancelled`."""
+    def effect(self, command: str) -> Effect:
+        """Return the effect of a command; one that is not known has none."""
+        return "mutate" if command in COMMANDS and COMMANDS[command].effect == "mutate" else "observe"
+
+    def warm(self) -> None:
+        """Import the HTTP stack while the host thinks about its first step."""
+        for command in COMMANDS.values():
+            try:
+                resolve(command.handler)
+            except (ImportError, AttributeError):
+                return  # the step that needs it reports it
+        gc.freeze()
+
+    def end(self) -> None:
+        """Give up sign-ins, and send each session that is still live its one DELETE."""
+        from plugin.ending import end_all  # not on the way to the first reply
+
+        for alias in (self._aliases or {}).values():
+            if alias.sign_in is not None:
+                alias.sign_in.give_up()
+        end_all(self.live())
+
+    def interrupt(self, params: dict[str, Any]) -> None:
+        """End what runs for an alias with `cancelled`. Never waits."""
+        alias = params.get("alias", "")
         found = (self._aliases or {}).get(alias)
         if found is not None:
             found.interrupt()

@@ -7,7 +7,6 @@ from oauth.token import grant_facts
 from plugin.alias import Alias
 from plugin.binding import Binding, authorization, join
 from plugin.certificates import read_authorities
-from plugin.context import Context
 from plugin.identity import NAME, VERSION
 from plugin.step import Step
 from plugin.tokenfile import read_token
@@ -16,6 +15,7 @@ from protocol.mcp.connection import Connection, Settings
 from protocol.mcp.http import HttpTransport
 from protocol.mcp.origins import is_admitted, origin
 from protocol.mcp.replies import Outcome
+from protocol.wire.context import Context
 
 __all__ = ["endpoint", "open_connection", "renew_token", "require_connection", "transport"]
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from plugin.alias import Alias
 from plugin.checks.arguments import Checked
 from plugin.checks.expectation import Expect
-from plugin.context import Context
 from protocol.failures import Code, Failed
 from protocol.mcp.replies import BODY_CHARACTERS, Outcome
+from protocol.wire.context import Context
 from protocol.wire.steps import Artifact, Status, StepResult
 
 __all__ = ["Step", "Verdict"]

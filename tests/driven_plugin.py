@@ -35,10 +35,11 @@ class DrivenPlugin:
             else:
                 self._process.kill()
 
-    def bind(self, url: str) -> None:
-        """Initialize the plugin for ``url``, anonymously, and admit its origin."""
+    def bind(self, url: str, **configuration: Any) -> None:
+        """Initialize the plugin for ``url``, with further fields of its binding, and admit its origin."""
         parts = urlsplit(url)
-        opening = {"origins": [f"{parts.scheme}://{parts.netloc}"], "bindings": {"api": {"endpoint": url}}}
+        bindings = {"api": {"endpoint": url} | configuration}
+        opening = {"origins": [f"{parts.scheme}://{parts.netloc}"], "bindings": bindings}
         self.ask("initialize", {"protocol": PROTOCOL, "host": {"name": "tests", "version": "1"}} | opening)
 
     def run(self, command: str, **arguments: str) -> dict[str, Any]:

@@ -84,7 +84,11 @@ RIM: dict[str, str] = {
     "oauth/perform.py": "one sign-in under way: a lock between the threads that run and cancel it",
     "plugin/__main__.py": "the process: its stdin, stdout and exit",
     "plugin/certificates.py": "the file of certificate authorities that a binding names",
-    "plugin/loop.py": "the process: its descriptors, threads and signals, and its end",
+    "plugin/ending.py": "sessions that end side by side: threads",
+    "protocol/wire/asking.py": "requests of a plugin to its host: the wait for an answer",
+    "protocol/wire/command_line.py": "a plugin's process: its arguments, output and exit",
+    "protocol/wire/serving.py": "a plugin's process: its descriptors, threads and signals, and its end",
+    "plugin/signin.py": "one alias's sign-in: its entropy, and the age of its token",
     "plugin/tokenfile.py": "the file of a per-run token",
     "host/baseline.py": "the baseline file beside a flow",
     "host/child.py": "a plugin process: its pipes, threads, group and end",
@@ -207,7 +211,7 @@ def test_the_folder_packaging_is_no_package_and_shadows_nothing() -> None:
     assert not (ROOT / "packaging" / "__init__.py").exists()
     found = importlib.import_module("packaging").__file__
     assert found is not None
-    assert not Path(found).is_relative_to(ROOT)
+    assert not Path(found).is_relative_to(ROOT / "packaging")
 
 
 def test_test_folders_are_no_packages() -> None:

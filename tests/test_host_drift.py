@@ -244,6 +244,7 @@ def test_a_baseline_can_be_named(assay: Command) -> None:
     [
         (("--baseline", "none.json"), "none.json cannot be read"),
         (("--baseline", "f.md"), "is not strict JSON"),
+        (("--baseline", "none/kept.json", "--update-baseline"), "its folder does not exist"),
         (("g.md", "--baseline", "kept.json"), "names one file"),
     ],
 )

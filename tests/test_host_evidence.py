@@ -62,8 +62,7 @@ def test_run_ids_sort_by_time_and_are_unique_when_runs_start_together(root: Path
     made: list[Evidence] = []
 
     def start() -> None:
-        for _ in range(20):
-            made.append(Evidence(root, nothing))
+        made.extend(Evidence(root, nothing) for _ in range(20))
 
     threads = [threading.Thread(target=start) for _ in range(4)]
     for thread in threads:

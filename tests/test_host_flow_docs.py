@@ -43,7 +43,7 @@ def test_the_example_reads_and_names_the_steps_that_the_page_names() -> None:
 
 def test_both_forms_of_an_object_are_rfl() -> None:
     (text,) = (text for text in blocks("") if text.startswith("api.tools"))
-    commands = read_block(Located(text, (0,), (0,)), pytest.fail)
+    commands = read_block(Located(text, (0,), (0,)), lambda misread: pytest.fail(repr(misread)))
     assert len({command.arguments[0].value.text for command in commands}) == 1
 
 

@@ -18,7 +18,7 @@ def body(text: str) -> tuple[Frontmatter, list[Problem]]:
     return read(f"---\nname: N\nproviders: {{api: MCP}}\n{text}\n---\n")
 
 
-def refused(text: str) -> list[tuple[int, int, int, str, str]]:
+def refused(text: str) -> list[tuple[object, ...]]:
     return [tuple(problem) for problem in body(text)[1]]
 
 

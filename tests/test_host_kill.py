@@ -1,4 +1,4 @@
-"""Plugins and hosts that are killed or interrupted in the middle: what is kept, what still runs, that nothing is left."""
+"""Plugins and hosts that are killed or interrupted in the middle: what is kept, what still runs, what is left."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,11 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Running]]:
         if running.process.poll() is None:
             running.process.kill()
             running.process.communicate()
-        running.wait_for(lambda: all(map(gone, running.plugin.pids)))
+        running.wait_for(partial(nothing_runs, running))
+
+
+def nothing_runs(running: Running) -> bool:
+    return all(map(gone, running.plugin.pids))
 
 
 def touching(folder: Path, then: dict[str, Any], name: str = "reached") -> list[list[dict[str, Any]]]:

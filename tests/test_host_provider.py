@@ -117,6 +117,7 @@ def test_a_check_returns_the_effect_and_raises_what_is_refused(start: Any) -> No
         ({"code": -32000, "message": "m", "data": {"code": "not_connected"}}, Code.NOT_CONNECTED, False),
         ({"code": -32602, "message": "m"}, Code.INVALID_ARGUMENTS, False),
         ({"code": -32603, "message": "m"}, Code.INTERNAL, True),
+        ({"code": -32603, "message": "m", "data": {"code": "internal"}}, Code.INTERNAL, True),
         ({"code": -32000, "message": "m", "data": {"code": "made_up"}}, Code.INTERNAL, True),
         ({"code": -32000, "message": "m", "data": {"code": {}}}, Code.INTERNAL, True),
         ({"code": "x", "message": 5}, Code.INTERNAL, True),

@@ -461,7 +461,8 @@ def test_nothing_that_comes_back_acts_on_the_terminal(assay: Command) -> None:
     )
     done = assay.run("f.md")
     assert not [line for line in (done.out + done.err).splitlines() if not line.isprintable()]
-    assert "\\x1b]0;owned\\x07\\u202e\\u200b\\r\\nok" in done.out
+    # terminal controls are taken out like private values, and what only hides or breaks the line is spelled out
+    assert "]0;owned\\u202e\\u200b\\r\\nok      forged/step" in done.out
 
 
 # Leaks
@@ -526,6 +527,16 @@ def test_a_bound_value_that_the_plugin_lets_through_is_a_leak(assay: Command) ->
     bind(assay, {"bearerToken": SECRET})
     assay.behave(commands={"tools": [[{"result": {"state": {"seen": SECRET}}}]]})
     assert assay.document("f.md")["exit"] == 5
+
+
+def test_a_value_that_only_the_record_holds_leaves_a_tombstone_in_its_place(assay: Command) -> None:
+    # a server that names its session like a format of ours gains nothing but this
+    assay.behave(commands={"disconnect": [[{"learn": ["assay-evidence/1"]}, {"result": {}}]]})
+    document = assay.document("f.md")
+    assert (document["exit"], document["flows"][0]["code"]) == (5, "evidence_leak")
+    assert {step["code"] for step in document["flows"][0]["steps"]} == {"evidence_leak"}
+    assert assay.kept()["run.json"]["format"] == "assay-tombstone/1"
+    assert assay("diff", "latest", "latest").exit == 2
 
 
 # The plugin's death

@@ -1,4 +1,4 @@
-"""Which steps run after what happened: a table of flows, outcomes and what is skipped, with the reasons that are told."""
+"""Which steps run after what happened: a table of flows, outcomes and what is skipped, with the reasons told."""
 
 from typing import Any
 

@@ -103,23 +103,11 @@ def test_keep_text_may_be_a_boolean_or_its_spelling(value: Any) -> None:
     ],
 )
 def test_numbers_are_admitted_at_their_limits_and_refused_past_them(field: str, least: int, most: int) -> None:
-    for value in (least, most, str(least), str(most)):
-        read(**{field: value})
-    for bad in (
-        least - 1,
-        most + 1,
-        str(most + 1),
-        f"0{least}",
-        f" {least}",
-        f"{least}.0",
-        True,
-        None,
-        [],
-        1.5,
-        "",
-        "١٢٣",
-    ):
-        message, where = refusal({"endpoint": ENDPOINT, field: bad})
+    for good in (least, most, str(least), str(most)):
+        read(**{field: good})
+    bad: list[object] = [least - 1, most + 1, str(most + 1), f"0{least}", f" {least}", f"{least}.0"]
+    for value in [*bad, True, None, [], 1.5, "", "١٢٣"]:
+        message, where = refusal({"endpoint": ENDPOINT, field: value})
         assert message == f"`{field}` of the binding `api` must be an integer from {least} to {most}."
         assert where == f"api.{field}"
 
@@ -270,7 +258,7 @@ def test_a_token_is_sent_with_the_bearer_scheme() -> None:
 
 
 #: Values around the rules of each field, for the comparison of the published schema with what is enforced.
-VALUES = st.sampled_from(
+VALUES: st.SearchStrategy[object] = st.sampled_from(
     [None, True, False, 0, 1, 99, 100, 15000, 600001, "", "abc", "abcd", "100", "099", "delete", "true", [], {}]
 )
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from plugin.comparison import Class, compare_states
-from plugin.params import InvalidParams
 from protocol.mcp.inventories import KINDS, record
 from protocol.values.document import encode, parse
+from protocol.wire.params import InvalidParams
 
 SCHEMA = {
     "type": "object",
@@ -53,7 +53,8 @@ def schema(**members: Any) -> dict[str, Any]:
 
 
 def properties(**members: Any) -> dict[str, Any]:
-    merged = {**copy.deepcopy(SCHEMA["properties"]), **members}  # type: ignore[dict-item]
+    known: Any = copy.deepcopy(SCHEMA["properties"])
+    merged = {**known, **members}
     return schema(properties={name: value for name, value in merged.items() if value is not ...})
 
 
@@ -174,7 +175,7 @@ def test_changes_of_both_schemas_are_not_attributed_to_one() -> None:
 
 
 def test_a_schema_too_large_for_a_shape_is_unclassified() -> None:
-    many = {f"p{number}": {} for number in range(600)}
+    many: dict[str, Any] = {f"p{number}": {} for number in range(600)}
     before, after = altered(inputSchema=properties(**many)), altered(inputSchema=properties(**many, x={}))
     assert changes(before, after) == [("inputSchema", "unclassified")]
     assert changes(TOOL, after) == [("inputSchema", "unclassified")]

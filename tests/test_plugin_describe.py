@@ -126,7 +126,8 @@ def test_every_schema_is_a_schema(described: dict[str, Any]) -> None:
 
 def test_the_schema_of_no_expectations_accepts_nothing() -> None:
     validator = jsonschema.Draft202012Validator(expect_schema(()))
-    assert [value for value in ({}, {"isError": True}, None, []) if validator.is_valid(value)] == []
+    values: list[object] = [{}, {"isError": True}, None, []]
+    assert [value for value in values if validator.is_valid(value)] == []
 
 
 def test_private_fields_and_only_those_are_write_only(described: dict[str, Any]) -> None:

@@ -9,10 +9,10 @@ import pytest
 from plugin.checks.expectation import read_expect
 from plugin.checks.inventory import Listing, compare_inventory
 from plugin.commands import COMMANDS
-from plugin.params import InvalidParams, read_params
-from plugin.results import bounded
 from protocol.values.document import parse
 from protocol.values.redaction import Redactor
+from protocol.wire.params import InvalidParams, read_params
+from protocol.wire.results import bounded
 from protocol.wire.steps import ARTIFACT_LIMIT, RESULT_LIMIT, Artifact, StepResult
 
 TOKEN = "private-token-1"

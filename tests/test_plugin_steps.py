@@ -669,7 +669,7 @@ def test_a_cancelled_call_is_unknown_and_the_server_is_told() -> None:
         assert len(server.seen("notifications/cancelled")) == 1
 
 
-SECRETS = {
+SECRETS: dict[str, Any] = {
     "bearerToken": "bearer-secret-1",
     "headers": {"X-Key": "Token header-secret-2"},
 }

@@ -18,14 +18,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from plugin.inspector import Inspector
-from plugin.router import Job, Router
 from protocol.wire.framing import HOST_LINE_LIMIT
+from protocol.wire.routing import Job, Router
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Refusal, Request
 from tests.fakes.plugin_driver import PluginDriver, step
 
 ROOT = Path(__file__).resolve().parents[1]
 
-INITIALIZE = {
+INITIALIZE: dict[str, Any] = {
     "protocol": 1,
     "host": {"name": "tests", "version": "1"},
     "origins": ["http://127.0.0.1:9"],
@@ -50,7 +50,7 @@ def line(method: str, params: Any = None, identity: Any = 1) -> bytes:
 
 
 #: The shape of a step result, in the words of docs/protocol.md.
-RESULT = {
+RESULT: dict[str, Any] = {
     "type": "object",
     "properties": {
         "status": {"enum": ["succeeded", "failed", "unknown"]},
@@ -220,7 +220,10 @@ def test_a_defect_is_a_result_without_the_text_of_the_error(
     queued: list[Job] = []
     made = Router(Inspector(lambda method, params: None), enqueue=queued.append, cancel=lambda identity: None)
     made.receive(line("initialize", INITIALIZE))
-    assert made.receive(line("run", step("api", command, **({"tool": "t"} if command == "call" else {})))) is None
+    assert (
+        made.receive(line("run", step("api", command, **({"tool": "t"} if command == "call" else dict[str, str]()))))
+        is None
+    )
     result = json.loads(made.carry_out(queued[0], lambda: False))["result"]
     jsonschema.Draft202012Validator(RESULT | {"properties": {**RESULT["properties"], "facts": {}}}).validate(result)
     assert (result["status"], result["code"]) == (status, "internal")
@@ -254,7 +257,7 @@ def test_initialize_says_who_answers_and_comes_once() -> None:
 
 
 def test_initialize_refuses_what_it_cannot_work_with() -> None:
-    changes = [
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"protocol": 2}, "This plugin speaks version 1 of the host protocol."),
         ({"origins": ["nowhere"]}, "`origins` holds a text that is no origin: the URL must begin with"),
         ({"bindings": {"Api": {}}}, "its names are aliases"),

@@ -1,5 +1,7 @@
 """Lines in and out of bytes."""
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,7 +46,7 @@ def test_lines_do_not_depend_on_where_the_bytes_are_split(data: bytes, cuts: lis
     reader = LineReader(limit)
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     got: list[bytes | TooLong] = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         got += reader.feed(data[start:end])
     got += reader.finish()
     *ended, rest = data.split(b"\n")

@@ -40,7 +40,7 @@ def test_a_result_survives_the_wire_with_its_numbers_as_spelled() -> None:
 def test_a_result_of_another_form_is_refused(change: dict[str, object]) -> None:
     value: dict[str, object] = {"status": "failed", "code": "timeout", "message": "late", "effect": "observe"}
     assert StepResult.read(value).code == "timeout"
-    with pytest.raises(ValueError, match="must|needs|has"):
+    with pytest.raises(ValueError, match=r"must|needs|has"):
         StepResult.read(value | change)
 
 

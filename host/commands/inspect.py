@@ -20,7 +20,7 @@ __all__ = ["INVENTORIES", "Seen", "inspect", "look"]
 
 #: The inventories that are read, by the commands that read them.
 INVENTORIES: Final = ("tools",)
-#: Hints of a tool as words: hint -> what true and false are called.
+#: Hints of a tool as words: hint -> what true and false are called. A hint that is missing is not mentioned.
 _HINTS: Final = {
     "readOnlyHint": ("read-only", "writes"),
     "destructiveHint": ("destructive", "not destructive"),

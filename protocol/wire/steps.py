@@ -1,8 +1,12 @@
 """What a step answers: the result of ``run``, written by a plugin and read by a host."""
 
+import binascii
+from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
+
+from protocol.values.document import encode
 
 __all__ = ["ARTIFACT_LIMIT", "RESULT_LIMIT", "Artifact", "Effect", "Status", "StepResult"]
 
@@ -16,17 +20,35 @@ RESULT_LIMIT: Final = 31 * 1024 * 1024
 
 
 class Artifact(msgspec.Struct, frozen=True):
-    """A JSON document kept beside the observation. ``name`` matches ``[a-z0-9][a-z0-9_.-]{0,63}``."""
+    """A document kept beside the observation: JSON, or other bytes in ``base64``; exactly one of the two is set.
+
+    ``name`` matches ``[a-z0-9][a-z0-9_.-]{0,63}``; the names of other bytes do not end in `.json`.
+    """
 
     name: str
-    json: Any
+    json: Any = msgspec.UNSET
+    base64: str | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def content(self) -> bytes | None:
+        """The bytes of an artifact that is no JSON; None for one that is."""
+        return None if isinstance(self.base64, msgspec.UnsetType) else binascii.a2b_base64(self.base64)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the artifact on the wire, without its name."""
+        return len(encode(self.json)) if isinstance(self.base64, msgspec.UnsetType) else len(self.base64)
+
+    def redacted(self, redact: Callable[[Any], Any]) -> "Artifact":
+        """Return it with its JSON redacted. Other bytes are left as they are: what they show cannot be looked into."""
+        return Artifact(self.name, redact(self.json)) if isinstance(self.base64, msgspec.UnsetType) else self
 
 
 class StepResult(msgspec.Struct, kw_only=True):
     """One step's outcome. A step that fails is a result; JSON-RPC errors are for requests that the host got wrong.
 
-    ``state`` is what two runs are compared by; ``facts`` is what happened (``http``, timings, ``connection``, the sign-in
-    record); ``display`` is redacted and for the terminal only. A host never writes ``display`` to disk.
+    ``state`` is what two runs are compared by; ``facts`` is what happened (``http``, timings, ``connection``, the
+    sign-in record); ``display`` is redacted and for the terminal only. A host never writes ``display`` to disk.
     """
 
     status: Status
@@ -44,7 +66,8 @@ class StepResult(msgspec.Struct, kw_only=True):
         """Read a strict value (numbers are still spelled as they came). Raises ValueError naming the member."""
         if not isinstance(value, dict):
             raise ValueError("a step result must be an object")
-        status, effect = value.get("status"), value.get("effect")
+        status: Any = value.get("status")
+        effect: Any = value.get("effect")
         code, capture = value.get("code"), value.get("capture")
         if status not in get_args(Status) or effect not in get_args(Effect):
             raise ValueError("a step result needs a known `status` and `effect`")
@@ -55,10 +78,10 @@ class StepResult(msgspec.Struct, kw_only=True):
         if not (capture is None or isinstance(capture, str)):
             raise ValueError("`capture` must be a string")
         return cls(
-            status=status,
+            status=value["status"],
             code=code,
             message=value["message"],
-            effect=effect,
+            effect=value["effect"],
             state=value.get("state"),
             facts=value.get("facts", {}),
             capture=capture,
@@ -68,6 +91,19 @@ class StepResult(msgspec.Struct, kw_only=True):
 
 
 def _artifact(value: Any) -> Artifact:
-    if not isinstance(value, dict) or not isinstance(value.get("name"), str) or "json" not in value:
-        raise ValueError("an artifact needs a `name` and a `json` member")
-    return Artifact(value["name"], value["json"])
+    if (
+        not isinstance(value, dict)
+        or not isinstance(value.get("name"), str)
+        or ("json" in value) == ("base64" in value)
+    ):
+        raise ValueError("an artifact needs a `name` and a `json` or a `base64` member")
+    name, base64 = value["name"], value.get("base64")
+    if "json" in value:
+        return Artifact(name, value["json"])
+    if not isinstance(base64, str) or name.endswith(".json"):
+        raise ValueError("`base64` of an artifact must be a string, and its name may not end in `.json`")
+    try:
+        binascii.a2b_base64(base64, strict_mode=True)
+    except (binascii.Error, ValueError):
+        raise ValueError("`base64` of an artifact must be strict base64 (RFC 4648, section 4)") from None
+    return Artifact(name, base64=base64)

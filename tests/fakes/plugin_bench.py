@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from plugin.inspector import Inspector
-from plugin.params import read_params
 from protocol.values.document import encode, parse
+from protocol.wire.params import read_params
 
 __all__ = ["Bench", "bench"]
 

@@ -102,7 +102,8 @@ class PluginDriver:
 
     def run(self, alias: str, command: str, **arguments: Any) -> dict[str, Any]:
         """Run a command and return its step result; arguments that are objects are written as JSON."""
-        return self.ask("run", step(alias, command, **arguments))["result"]
+        result: dict[str, Any] = self.ask("run", step(alias, command, **arguments))["result"]
+        return result
 
     def refused(self, method: str, alias: str, command: str, **arguments: Any) -> tuple[str, str]:
         """Send what has to be refused and return the code and the message of the refusal."""

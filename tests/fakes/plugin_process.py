@@ -15,11 +15,15 @@ import threading
 import time
 from pathlib import Path
 
-TEXT = {"type": "string"}
-OBJECT = {"type": "string", "contentMediaType": "application/json", "contentSchema": {"type": "object"}}
-PLACE = {"path": TEXT, "tokenFile": TEXT}
+TEXT: dict[str, object] = {"type": "string"}
+OBJECT: dict[str, object] = {
+    "type": "string",
+    "contentMediaType": "application/json",
+    "contentSchema": {"type": "object"},
+}
+PLACE: dict[str, dict[str, object]] = {"path": TEXT, "tokenFile": TEXT}
 EFFECTS = {"connect": "observe", "tools": "observe", "call": "mutate", "call_value": "mutate", "disconnect": "mutate"}
-ARGUMENTS = {
+ARGUMENTS: dict[str, tuple[dict[str, dict[str, object]], list[str]]] = {
     "connect": ({"headers": OBJECT, "expect": OBJECT, **PLACE}, []),
     "tools": ({"expect": OBJECT, **PLACE}, []),
     "call": ({"tool": TEXT, "arguments": OBJECT, "expect": OBJECT, **PLACE}, ["tool"]),
@@ -49,7 +53,7 @@ def description(provider):
                 "capture": name == "call_value",
                 "arguments": {
                     "type": "object",
-                    "properties": {key: {"description": key, **schema} for key, schema in properties.items()},
+                    "properties": {key: {**schema, "description": key} for key, schema in properties.items()},
                     "required": required,
                     "additionalProperties": False,
                 },

@@ -1,13 +1,10 @@
-"""Turns lines of the host wire into calls of the inspector, and answers each of them exactly once."""
+"""Turns lines of the host wire into calls of a service, and answers each of them exactly once."""
 
 from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
 
-from plugin.commands import COMMANDS
-from plugin.inspector import Inspector
-from plugin.params import InvalidParams, read_params
 from protocol.failures import Code, Failed
 from protocol.wire.framing import HOST_LINE_LIMIT, TooLong
 from protocol.wire.messages import (
@@ -25,6 +22,9 @@ from protocol.wire.messages import (
     encode_error,
     encode_result,
 )
+from protocol.wire.params import InvalidParams, read_params
+from protocol.wire.service import Service
+from protocol.wire.steps import Effect
 
 __all__ = ["Job", "Router"]
 
@@ -32,7 +32,7 @@ _STOPPING: Final = "The plugin is ending; nothing further is carried out."
 
 
 class Job:
-    """One request that is carried out in its turn: a `run`, a `discover` or a `compare`."""
+    """One request that is carried out in its turn: a `run`, or one of the service's own."""
 
     def __init__(self, request: Request, params: dict[str, Any]) -> None:
         self.id = request.id
@@ -51,13 +51,13 @@ class Router:
 
     def __init__(
         self,
-        inspector: Inspector,
+        service: Service,
         *,
         enqueue: Callable[[Job], None],
         cancel: Callable[[Id], None],
         answered: Callable[[Response], bool] = lambda _: False,
     ) -> None:
-        self._inspector = inspector
+        self._service = service
         self._enqueue = enqueue
         self._cancel = cancel
         self._answers = answered
@@ -87,34 +87,34 @@ class Router:
         return reply
 
     def _do(self, job: Job, cancelled: Callable[[], bool]) -> Any:
-        if job.method in _STEPS:
+        if job.method == "run":
             try:
-                return msgspec.Raw(_STEPS[job.method](self._inspector, job.params, job.id, cancelled))
+                return msgspec.Raw(self._service.run(job.params, job.id, cancelled))
             except (Failed, InvalidParams):
                 raise
             except Exception as error:  # noqa: BLE001 - the loop's last line: a defect is an outcome of its own
-                return _defect(job.params.get("command", ""), error)
+                return _defect(self._service.effect(job.params["command"]), error)
         if cancelled():
             raise Failed(Code.CANCELLED, _STOPPING if self.stopping else "The request was cancelled.")
-        return self._inspector.compare(job.params)
+        return self._service.requests[job.method](job.params)
 
     def _request(self, request: Request) -> bytes | None:
-        if request.method not in _METHODS:
-            text = f"There is no such method; there are {', '.join(_METHODS)}."
+        answer = Router._queue if request.method in self._service.requests else _METHODS.get(request.method)
+        if answer is None:
+            text = f"There is no such method; there are {', '.join((*_METHODS, *self._service.requests))}."
             return encode_error(request.id, METHOD_NOT_FOUND, text)
         if self.stopping:
             raise Failed(Code.CANCELLED, _STOPPING)
-        params = read_params(request.method, request.params)
-        return _METHODS[request.method](self, request, params)
+        return answer(self, request, read_params(request.method, request.params))
 
     def _initialize(self, request: Request, params: dict[str, Any]) -> bytes:
-        return encode_result(request.id, self._inspector.initialize(params))
+        return encode_result(request.id, self._service.initialize(params))
 
     def _check(self, request: Request, params: dict[str, Any]) -> bytes:
-        return encode_result(request.id, self._inspector.check(params))
+        return encode_result(request.id, self._service.check(params))
 
     def _queue(self, request: Request, params: dict[str, Any]) -> None:
-        if request.method in _STEPS and not self._inspector.initialized:
+        if request.method == "run" and not self._service.initialized:
             raise InvalidParams("Send `initialize` first.")
         self._enqueue(Job(request, params))
 
@@ -125,7 +125,7 @@ class Router:
     def _notification(self, method: str, params: dict[str, Any]) -> bytes | None:
         try:
             if method == "secrets/learnt":
-                self._inspector.learn(read_params(method, params))
+                self._service.learn(read_params(method, params))
             elif method == "cancel":
                 self._cancel(read_params(method, params)["id"])
         except InvalidParams as error:
@@ -135,7 +135,7 @@ class Router:
 
     def _answered(self, identity: Id, answer: Callable[[], bytes | None]) -> bytes | None:
         """Turn whatever ``answer`` raises into an error reply; messages pass redaction."""
-        clean = self._inspector.context.message
+        clean = self._service.context.message
         try:
             return answer()
         except InvalidParams as error:
@@ -150,25 +150,16 @@ class Router:
             return encode_error(identity, INTERNAL_ERROR, text, {"code": str(Code.INTERNAL)})
 
 
-#: What answers with a step result, and who carries it out.
-_STEPS: Final[dict[str, Callable[[Inspector, dict[str, Any], Id, Callable[[], bool]], bytes]]] = {
-    "run": Inspector.run,
-    "discover": Inspector.discover,
-}
-
 _METHODS: Final[dict[str, Callable[[Router, Request, dict[str, Any]], bytes | None]]] = {
     "initialize": Router._initialize,
     "check": Router._check,
     "run": Router._queue,
-    "discover": Router._queue,
-    "compare": Router._queue,
     "shutdown": Router._end,
 }
 
 
-def _defect(command: str, error: Exception) -> dict[str, Any]:
+def _defect(effect: Effect, error: Exception) -> dict[str, Any]:
     """A step whose handler broke: what it had sent is not known, so a mutation is unknown. No error text is shown."""
-    effect = COMMANDS[command].effect if command in COMMANDS else "observe"
     return {
         "status": "unknown" if effect == "mutate" else "failed",
         "code": str(Code.INTERNAL),

@@ -8,17 +8,13 @@ import threading
 import warnings
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
-from plugin.asking import Asking
-from plugin.commands import COMMANDS, resolve
-from plugin.inspector import Inspector
-from plugin.router import Job, Router
+from protocol.wire.asking import Asking
 from protocol.wire.framing import HOST_LINE_LIMIT, LineReader, TooLong
 from protocol.wire.messages import encode_notification
-
-if TYPE_CHECKING:
-    from protocol.mcp.connection import Connection
+from protocol.wire.routing import Job, Router
+from protocol.wire.service import MakeService
 
 __all__ = ["serve"]
 
@@ -31,43 +27,46 @@ ENDING_LIMIT: Final = 5.0
 COLLECT_AFTER: Final = 200_000
 
 
-def serve() -> NoReturn:
-    """Speak the host wire on descriptors 0 and 1 until the input, a `shutdown` or SIGTERM ends it; exit 0."""
-    _quieten()
+def serve(program: str, make: MakeService) -> NoReturn:
+    """Speak the host wire on descriptors 0 and 1 until the input, a `shutdown` or SIGTERM ends it; exit 0.
+
+    ``program`` is the name that diagnostics begin with.
+    """
+    _quieten(program)
     try:
         wire = os.dup(1)
         os.dup2(2, 1)
         os.set_blocking(0, True)
         os.set_blocking(wire, True)
     except OSError:
-        sys.stderr.write("plugin: stdin, stdout and stderr must be open; a host starts this program.\n")
+        sys.stderr.write(f"{program}: stdin, stdout and stderr must be open; a host starts this program.\n")
         sys.stderr.flush()
         os._exit(2)
-    Loop(wire).run()
+    Loop(wire, make).run()
     sys.stderr.flush()
     # Tearing the interpreter down takes 30 ms and changes nothing.
     os._exit(0)
 
 
-def _quieten() -> None:
+def _quieten(program: str) -> None:
     """Keep exception texts and warnings off stderr: they may quote what a server sent."""
+
+    def report(kind: type[BaseException], _error: BaseException | None, place: TracebackType | None) -> None:
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        where = f" in {place.tb_frame.f_code.co_name}, line {place.tb_lineno}" if place is not None else ""
+        sys.stderr.write(f"{program}: a defect ({kind.__name__}{where}); report it.\n")
+
     warnings.simplefilter("ignore")
-    sys.excepthook = _report
-    threading.excepthook = lambda details: _report(details.exc_type, details.exc_value, details.exc_traceback)
+    sys.excepthook = report
+    threading.excepthook = lambda details: report(details.exc_type, details.exc_value, details.exc_traceback)
     gc.set_threshold(COLLECT_AFTER, 20, 100)
-
-
-def _report(kind: type[BaseException], _error: BaseException | None, place: TracebackType | None) -> None:
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = f" in {place.tb_frame.f_code.co_name}, line {place.tb_lineno}" if place is not None else ""
-    sys.stderr.write(f"plugin: a defect ({kind.__name__}{where}); report it.\n")
 
 
 class Loop:
     """One reader thread answers what can be answered at once; the main thread carries out one job after another."""
 
-    def __init__(self, wire: int) -> None:
+    def __init__(self, wire: int, make: MakeService) -> None:
         self._wire = wire
         self._writing = threading.Lock()
         #: Held while a chunk of input is taken apart, so that no line of it is left without its reply at the end.
@@ -80,28 +79,37 @@ class Loop:
         self._warmed = False
         self._ending = False
         self._asking = Asking(self._write)
-        self._inspector = Inspector(self._notify, self._asking.ask)
-        self._router = Router(self._inspector, enqueue=self._enqueue, cancel=self._cancel, answered=self._asking.take)
+        self._service = make(self._notify)
+        self._service.context.ask = self._asking.ask
+        self._router = Router(self._service, enqueue=self._enqueue, cancel=self._cancel, answered=self._asking.take)
 
     def run(self) -> None:
-        """Carry out jobs until the end, then end every session and answer what came in between."""
-        signals = {signal.SIGTERM, signal.SIGINT}
-        signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-        self._start(self._await_signal, signals)
+        """Carry out jobs until the end, then end the service and answer what came in between."""
+        self._listen()
         self._start(self._read)
         while (job := self._jobs.get()) is not None:
             self._carry_out(job)
-        self._end_sessions()
+        self._service.end()
         with self._reading:
             self._carry_out_rest()
 
-    def _start(self, target: Any, *arguments: Any) -> threading.Thread:
-        thread = threading.Thread(target=target, args=arguments, daemon=True)
-        thread.start()
-        return thread
+    def _start(self, target: Any, *arguments: Any) -> None:
+        threading.Thread(target=target, args=arguments, daemon=True).start()
 
-    def _await_signal(self, signals: set[signal.Signals]) -> None:
-        signal.sigwait(signals)
+    def _listen(self) -> None:
+        """Let SIGTERM and SIGINT end the process, whatever the main thread is in.
+
+        They are caught, not blocked: a blocked signal stays blocked in what a service starts, and could not end it.
+        """
+        caught, wakeup = os.pipe()
+        os.set_blocking(wakeup, False)
+        signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda _number, _frame: None)
+        self._start(self._await_signal, caught)
+
+    def _await_signal(self, caught: int) -> None:
+        os.read(caught, 1)
         self._stop()
 
     # Input
@@ -128,9 +136,9 @@ class Loop:
                 self._write(reply)
             if self._router.stopping:
                 self._stop()
-            if self._inspector.initialized and not self._warmed:
+            if self._service.initialized and not self._warmed:
                 self._warmed = True
-                self._start(_warm)
+                self._start(self._service.warm)
 
     # Jobs
 
@@ -164,13 +172,13 @@ class Loop:
                     job.cancelled = True
                     self._interrupt(job)
                     return
-        # A request that was answered may have begun a sign-in, which waits for its other half.
-        self._inspector.give_up(identity)
+        # What was answered may have begun something that waits for its other half.
+        self._service.give_up(identity)
 
     def _interrupt(self, job: Job) -> None:
-        """End the request under way. The flag is set before: whoever opens a connection meanwhile looks at it."""
+        """End the request under way. Its flag is set before: whoever opens a connection meanwhile looks at it."""
         if job is self._running:
-            self._inspector.interrupt(job.params.get("alias", ""))
+            self._service.interrupt(job.params)
             self._asking.abandon()
 
     # The end
@@ -189,10 +197,6 @@ class Loop:
         deadline.start()
         self._jobs.put(None)
 
-    def _end_sessions(self) -> None:
-        for thread in [self._start(_end, connection) for connection in self._inspector.live()]:
-            thread.join()
-
     # Output
 
     def _notify(self, method: str, params: dict[str, Any]) -> None:
@@ -206,18 +210,3 @@ class Loop:
                     rest = rest[os.write(self._wire, rest) :]
         except OSError:
             self._stop()  # nobody reads any more
-
-
-def _warm() -> None:
-    """Import the HTTP stack while the host thinks about its first step."""
-    for command in COMMANDS.values():
-        try:
-            resolve(command.handler)
-        except (ImportError, AttributeError):
-            return  # the step that needs it reports it
-    gc.freeze()
-
-
-def _end(connection: "Connection") -> None:
-    connection.rearm()
-    connection.end()

@@ -5,7 +5,7 @@ from typing import Any, Final
 from protocol.failures import Code
 from protocol.values.document import encode
 from protocol.values.redaction import Redactor
-from protocol.wire.steps import ARTIFACT_LIMIT, RESULT_LIMIT, Artifact, StepResult
+from protocol.wire.steps import ARTIFACT_LIMIT, RESULT_LIMIT, StepResult
 
 __all__ = ["bounded"]
 
@@ -29,7 +29,7 @@ def bounded(result: StepResult, redactor: Redactor) -> bytes:
 
 def _redacted(result: StepResult, redactor: Redactor) -> StepResult:
     members: dict[str, Any] = {name: redactor.redact(getattr(result, name)).value for name in _OPEN}
-    artifacts = [Artifact(entry.name, redactor.redact(entry.json).value) for entry in result.artifacts]
+    artifacts = [entry.redacted(lambda value: redactor.redact(value).value) for entry in result.artifacts]
     return StepResult(status=result.status, code=result.code, effect=result.effect, artifacts=artifacts, **members)
 
 
@@ -40,7 +40,7 @@ def _too_large(result: StepResult, size: int) -> str | None:
     if len(encode(result.state)) > ARTIFACT_LIMIT:
         return f"The state of the step passes {ARTIFACT_LIMIT} bytes."
     for artifact in result.artifacts:
-        if len(encode(artifact.json)) > ARTIFACT_LIMIT:
+        if artifact.size > ARTIFACT_LIMIT:
             return f"The artifact {artifact.name} passes {ARTIFACT_LIMIT} bytes."
     return f"The result of the step passes {RESULT_LIMIT} bytes." if size > RESULT_LIMIT else None
 
@@ -52,5 +52,5 @@ def _replacement(result: StepResult, message: str, reason: str) -> StepResult:
         code=result.code if unknown else str(Code.EVIDENCE_TOO_LARGE),
         message=message if unknown else f"{reason} Ask for less in one step.",
         effect=result.effect,
-        facts={"connection": result.facts["connection"]},
+        facts={name: result.facts[name] for name in ("connection",) if name in result.facts},
     )

@@ -26,11 +26,11 @@ class Context:
     ``notify`` sends one notification to the host, from any thread; ``ask`` sends a request and waits for its answer.
     """
 
-    def __init__(self, notify: Callable[[str, dict[str, Any]], None], ask: Ask = no_host) -> None:
+    def __init__(self, notify: Callable[[str, dict[str, Any]], None]) -> None:
         self.redactor = Redactor()
         self.origins: frozenset[str] = frozenset()
         self._notify = notify
-        self._ask = ask
+        self.ask: Ask = no_host
 
     def learn(self, *values: str) -> None:
         """Treat values as private from now on, and tell the host before any reply can hold them."""
@@ -39,7 +39,7 @@ class Context:
 
     def open_consent(self, alias: str, url: str, stop: Callable[[], bool]) -> None:
         """Have the host show a consent page in its browser. Raises Failed with why it does not."""
-        self._ask("consent/open", {"alias": alias, "url": url}, stop)
+        self.ask("consent/open", {"alias": alias, "url": url}, stop)
 
     def open_no_consent(self, _url: str, _stop: Callable[[], bool]) -> None:
         """Refuse to show a consent page, where none is part of what runs. Raises Failed."""

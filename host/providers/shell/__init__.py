@@ -1,0 +1,1 @@
+"""LocalBash: a plugin executable that runs bash commands (`python -m host.providers.shell`)."""
