@@ -1,14 +1,13 @@
 """A baseline file: the inventories that a flow is expected to find, kept beside it and committed with it."""
 
-import contextlib
 import os
-import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from host.documents import replace_file
 from host.runs import Inventory, read_document
 from protocol.failures import Code, Failed
 from protocol.values.document import canonical
@@ -16,8 +15,6 @@ from protocol.values.document import canonical
 __all__ = ["FORMAT", "Baseline", "default_baseline", "read_baseline", "write_baseline"]
 
 FORMAT: Final = "assay-baseline/1"
-#: Committed like the flow beside it; the user's umask narrows it.
-_MODE: Final = 0o666
 
 
 class Baseline(NamedTuple):
@@ -68,24 +65,11 @@ def write_baseline(path: Path, flow: str, entries: Sequence[Inventory], leaks: C
     content = msgspec.json.format(canonical({"format": FORMAT, "flow": flow, "steps": steps}), indent=2) + b"\n"
     if leaks(content):
         raise Failed(Code.EVIDENCE_LEAK, f"The baseline {path} was not written: it would hold a private value.")
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        _replace(path, temporary, content)
+        replace_file(path, content)
     except OSError as error:
         reason = error.strerror or "the system refused"
         raise Failed(Code.INTERNAL, f"The baseline {path} could not be written: {reason}.") from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-
-
-def _replace(path: Path, temporary: Path, content: bytes) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(temporary, flags, _MODE), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
 
 
 def _entry(path: Path, step: str, value: Any) -> Inventory:

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from host.description import Description
 from host.literals import Misread, Path, read_object
-from host.privacy import private_leaves, private_values
+from host.private_fields import private_leaves, private_values
 from host.problems import closest
 from host.rfl import NAME
 from host.source import Source

@@ -5,9 +5,10 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from protocol.failures import Code, Failed
 from protocol.values.document import JsonError, integer, parse
+from protocol.wire.messages import PROTOCOL
 
 __all__ = [
-    "PROTOCOL",
+    "DESCRIPTION_LIMIT",
     "ArgumentDescription",
     "ArgumentKind",
     "CommandDescription",
@@ -15,8 +16,6 @@ __all__ = [
     "read_description",
 ]
 
-#: Version of the host wire that is spoken here (docs/protocol.md).
-PROTOCOL: Final = 1
 #: Largest description, in bytes: a plugin of fifteen commands needs 30 KB.
 DESCRIPTION_LIMIT: Final = 4 * 1024 * 1024
 #: Exit statuses that a code may lead to (docs/flows.md, exit codes).

@@ -10,10 +10,12 @@ from host.evidence import pretty
 from host.terminal import Terminal
 from protocol.failures import Code, Failed
 
-__all__ = ["STANDARD_OUTPUT", "check_place", "write_document", "write_new"]
+__all__ = ["STANDARD_OUTPUT", "check_place", "replace_file", "write_document", "write_new"]
 
 #: In place of a file name: standard output.
 STANDARD_OUTPUT: Final = "-"
+#: Characters of a file's name that its temporary one keeps: names have 255 bytes, and a character up to 4.
+_NAME_LIMIT: Final = 50
 
 
 def check_place(name: str | None) -> None:
@@ -23,9 +25,14 @@ def check_place(name: str | None) -> None:
     path = Path(name)
     if path.is_dir():
         raise _refused(name, "it is a folder")
-    if not path.parent.is_dir():
+    if _is_device(path):
+        if not os.access(path, os.W_OK):
+            raise _refused(name, "it may not be written to")
+        return
+    folder = _place(path).parent
+    if not folder.is_dir():
         raise _refused(name, "its folder does not exist")
-    if not os.access(path.parent, os.W_OK):
+    if not os.access(folder, os.W_OK):
         raise _refused(name, "its folder may not be written to")
 
 
@@ -35,16 +42,42 @@ def write_document(name: str, document: Any, terminal: Terminal) -> None:
     if name == STANDARD_OUTPUT:
         terminal.document(content)
         return
-    path = Path(name)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        replace_file(Path(name), content)
+    except OSError as error:
+        raise _refused(name, error.strerror or "the system refused") from None
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all, and have it on the disk. Raises OSError.
+
+    A link stays, and what it leads to is replaced. A device or a pipe is written into: to replace `/dev/null` would
+    take it from everyone.
+    """
+    if _is_device(path):
+        with path.open("wb") as device:
+            device.write(content)
+        return
+    path = _place(path)
+    temporary = path.with_name(f".{path.name[:_NAME_LIMIT]}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError as error:
+    finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        raise _refused(name, error.strerror or "the system refused") from None
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file()
+
+
+def _place(path: Path) -> Path:
+    """Return where the file is written: where the path leads when it is a link."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def write_new(name: str, text: str, mode: int) -> bool:

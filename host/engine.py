@@ -52,10 +52,11 @@ def run_flow(
     fail_fast: bool = False,
     codes: Mapping[str, int] | None = None,
 ) -> Ran:
-    """Run every step of a checked flow, in order, each at most once. A failure of a step is in the outcome.
+    """Run every step of a checked flow, in order, each at most once.
 
-    ``codes`` gives the exit status of failure codes that are a plugin's own.
-    Raises Failed (``internal``) when evidence can no longer be written; the session is the caller's to end.
+    What a step fails by is in the outcome, and so is evidence that can no longer be written (``internal``), which ends
+    the flow at once. ``codes`` gives the exit status of failure codes that are a plugin's own. The session is the
+    caller's to end.
     """
     engine = _Engine(flow, session, recorder, comparator, listener, Course(fail_fast=fail_fast))
     try:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from host.description import DESCRIPTION_LIMIT
 from protocol.failures import Code, Failed
 
 __all__ = ["PLUGIN_VARIABLE", "PROVIDERS", "Executable", "current_environment", "describe", "find", "without"]
@@ -25,8 +26,6 @@ _NAMEABLE: Final = "MCP"
 PROVIDERS: Final = tuple(_MODULES)
 #: Seconds that `--describe` may take; it imports next to nothing.
 DESCRIBE_SECONDS: Final = 30.0
-#: Largest description that is read, in bytes; ours is 30 KiB.
-DESCRIPTION_LIMIT: Final = 16 * 1024 * 1024
 
 
 class Executable(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from host.outcome import INTERRUPTED_EXIT, REFUSED_EXIT
 from host.terminal import Terminal, block, line
 from protocol.failures import CODES, Code, Failed, Failure
 from protocol.version import VERSION
@@ -25,8 +26,6 @@ COMMANDS: Final = {
     "plugins": "Show the commands of each plugin.",
 }
 ALIASES: Final = {"apply": "run"}
-_INTERRUPTED: Final = 130
-REFUSED_EXIT: Final = 2
 
 
 class _Lazy(click.Group):
@@ -76,13 +75,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except Failed as failed:
-        return _tell(terminal, failed.failure)
     except (KeyboardInterrupt, click.Abort):
-        terminal.problem("Interrupted.")
-        return _INTERRUPTED
+        return _interrupted(terminal)
+    except Failed as failed:
+        # A command line as a whole is cancelled by its user only.
+        return _interrupted(terminal) if failed.code is Code.CANCELLED else _tell(terminal, failed.failure)
     except Exception as error:  # noqa: BLE001 - the last line: a defect is told without a traceback, which may quote
         return _tell(terminal, Failure(Code.INTERNAL, f"A defect in Assay: {_place(error)}."))
+
+
+def _interrupted(terminal: Terminal) -> int:
+    terminal.problem("Interrupted.")
+    return INTERRUPTED_EXIT
 
 
 def _tell(terminal: Terminal, failure: Failure) -> int:

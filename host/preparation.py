@@ -125,20 +125,23 @@ def refuse(
     *,
     redact: Callable[[str], str] = str,
 ) -> FlowOutcome:
-    """Return the outcome of a flow that is not run: for problems in it, or for a failure around it."""
+    """Return the outcome of a flow that is not run: for problems in it, or for a failure around it.
+
+    ``redact`` sees every text of it, its name and its file's included.
+    """
     status = exit_of_code(failure.code) if failure else REFUSED_EXIT
     told = failure.message if failure else _count(problems)
     diagnostics = (failure.data or {}).get("diagnostics") if failure else None
     return FlowOutcome(
-        flow=flow,
-        file=file,
+        flow=flow and redact(flow),
+        file=redact(file),
         run=None,
         folder=None,
         status="error" if status >= ERROR_EXIT else "refused",
         code=str(failure.code) if failure else None,
         message=redact(told),
         problems=tuple(each._replace(message=redact(each.message), help=redact(each.help)) for each in problems),
-        shown=render(file, text, problems, redact=redact) if problems else "",
+        shown=render(redact(file), text, problems, redact=redact) if problems else "",
         exit=status if status >= ERROR_EXIT else REFUSED_EXIT,
         notes=(f"its last words: {redact(diagnostics)}",) if diagnostics else (),
     )
@@ -323,12 +326,14 @@ def _job(
     try:
         bound, unresolved = binder.bind(flow.providers)
     except Failed as failed:
-        return refuse(flow.name, flow.file, flow.text, (), failed.failure)
-    private = [value for values in bound.private.values() for value in values]
+        return refuse(flow.name, flow.file, flow.text, (), failed.failure, redact=binder.redact)
+    # The whole file's: evidence of one flow must not hold the secrets of another.
+    private = [*binder.private, *(value for values in bound.private.values() for value in values)]
     exposed = (*exposed_text(flow.text, private), *exposed_inputs(flow.values, private))
     if exposed:
         told = "The flow holds a private value of a binding; it would be kept as evidence."
-        return refuse(flow.name, flow.file, flow.text, exposed, Failure(Code.PRIVATE_OPERAND, told))
+        failure = Failure(Code.PRIVATE_OPERAND, told)
+        return refuse(flow.name, flow.file, flow.text, exposed, failure, redact=binder.redact)
     return Job(flow, path, _recorded(path, folder), bound, unresolved)
 
 

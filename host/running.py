@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from host.baseline import Baseline, default_baseline, read_baseline, write_baseline
 from host.comparator import Comparator
+from host.documents import check_place
 from host.engine import Ran, run_flow
 from host.evidence import Evidence
 from host.flow import Flow, Step
@@ -69,9 +70,12 @@ class Runner:
     def run(self, options: RunOptions) -> list[FlowOutcome]:
         """Check every step of every flow, and run the flows unless one is refused.
 
-        Raises Failed for a baseline that cannot be read.
+        Raises Failed, before contact, for a baseline that cannot be read, or written where it is to be updated.
         """
         jobs = self._prepared.jobs
+        if options.update_baseline:
+            for job in jobs:
+                check_place(str(_baseline_path(job, options)))
         baselines = [_baseline(job, options) for job in jobs]
         if len(jobs) > 1:
             refused = self.check()

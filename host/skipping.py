@@ -22,8 +22,8 @@ _WITHOUT_CONNECTION: Final = frozenset({"none", "refused"})
 class Course:
     """What one run has seen so far. Pure: steps and outcomes in, reasons out.
 
-    A failed step skips the rest of its section, the steps that need its capture, and the commands of an alias that did
-    not connect; later sections run. After a stop only `disconnect` of aliases with a session and Cleanup sections do.
+    After a failed step nothing more of its section runs; of later ones, no step that waits for its capture, and none of
+    an alias that could not connect. After a stop only Cleanup sections and `disconnect` of aliases with a session do.
     """
 
     def __init__(self, *, fail_fast: bool = False) -> None:

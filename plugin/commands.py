@@ -81,7 +81,7 @@ _ROWS = (
     Command(
         "connect",
         "observe",
-        "Initialize a session, or assert the HTTP status of a refused initialization.",
+        "Open a session, or assert the HTTP status that refuses one.",
         "plugin.handlers.connect:connect",
         (_HEADERS, _EXPECT, _PATH, _TOKEN_FILE),
         ("status",),
@@ -89,7 +89,7 @@ _ROWS = (
     Command(
         "tools",
         "observe",
-        "List every tool with annotation hints and hashes of its schemas and texts.",
+        "Read the whole tool inventory: hints, and hashes of schemas and texts.",
         "plugin.handlers.inventory:tools",
         (_EXPECT, _PATH, _TOKEN_FILE),
         ("present", "absent", "only", "count", "noTrueAnnotations"),
@@ -114,7 +114,7 @@ _ROWS = (
     Command(
         "disconnect",
         "mutate",
-        "End the session with at most one DELETE and record the outcome.",
+        "End the session: one DELETE at the most, whose outcome is kept.",
         "plugin.handlers.disconnect:disconnect",
         (_PATH, _TOKEN_FILE),
     ),

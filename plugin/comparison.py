@@ -111,10 +111,15 @@ def _is_record(record: Any) -> bool:
     return (
         isinstance(record, dict)
         and isinstance(record.get("name"), str)
-        and isinstance(record.get("annotations"), dict)
-        and isinstance(record.get("sha256"), dict)
+        and _holds(record.get("annotations"), bool)
+        and _holds(record.get("sha256"), str)
         and _is_shape(record.get("shape"))
     )
+
+
+def _holds(members: Any, kind: type) -> bool:
+    """Tell whether a value is an object whose members are of one kind, or null."""
+    return isinstance(members, dict) and all(value is None or isinstance(value, kind) for value in members.values())
 
 
 def _is_shape(shape: Any) -> bool:

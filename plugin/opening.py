@@ -52,7 +52,12 @@ def open_connection(step: Step) -> Outcome:
         alias.failed = True
         raise
     alias.connection.rearm()
-    step.stop_if_cancelled()
+    try:
+        step.stop_if_cancelled()
+    except Failed:
+        alias.connection.end()  # gives its descriptors back; nothing was sent, so the next command makes another
+        alias.connection = None
+        raise
     outcome = alias.connection.initialize()
     step.facts["session"] = _session(step, alias.connection, outcome)
     if outcome.kind in ("rpc-error", "refused") and outcome.value is not None:

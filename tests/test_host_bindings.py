@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from host.bindings import BINDINGS_LIMIT, Binding, Bindings, Bound, bind, read_bindings
 from host.files import PrivateFile, read_private_file
 from host.preparation import Options, prepare
-from host.privacy import Leaf, private_leaves, private_values
+from host.private_fields import Leaf, private_leaves, private_values
 from protocol.failures import Code, Failed
 from protocol.values.document import parse
 from tests.fakes.descriptions import DESCRIPTIONS

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from host.description import DESCRIPTION_LIMIT, PROTOCOL, ArgumentDescription, CommandDescription, read_description
+from host.description import DESCRIPTION_LIMIT, ArgumentDescription, CommandDescription, read_description
 from host.reading import read_flow
 from plugin.describe import describe
 from protocol.failures import Code, Failed
 from protocol.values.document import encode, parse
-from protocol.wire.messages import PROTOCOL as WIRE_PROTOCOL
 from tests.fakes.descriptions import mcp_document, shell_document
 
 FLOWS = Path(__file__).parent / "flows"
@@ -79,10 +78,6 @@ def test_the_mcp_plugin_describes_itself_so_and_its_flows_read_with_it() -> None
     assert found.commands["call"].arguments["expect"].kind == "object"
     for name in ("inspection.md", "capture.md"):
         assert read_flow(name, (FLOWS / name).read_bytes(), {"MCP": found}, {}).problems == ()
-
-
-def test_both_ends_speak_one_protocol() -> None:
-    assert PROTOCOL == WIRE_PROTOCOL
 
 
 def put(document: Any, path: tuple[str | int, ...], value: Any) -> bytes:

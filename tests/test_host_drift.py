@@ -1,6 +1,7 @@
 """Runs compared with earlier runs and with baselines, and `assay diff`: what is compared, what fails, what is said."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -256,6 +257,15 @@ def test_a_baseline_that_cannot_be_used_is_found_out_before_contact(
     assert done.exit == 2
     assert told in done.err
     assert assay.plugin.log == []
+
+
+def test_a_baseline_beside_a_flow_that_could_not_be_written_is_found_out_before_contact(
+    assay: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("host.documents.os.access", lambda _path, mode: mode != os.W_OK)
+    done = assay.run("f.md", "--update-baseline")
+    assert (done.exit, assay.plugin.log) == (2, [])
+    assert "f.baseline.json cannot be written: its folder may not be written to." in done.err
 
 
 # assay diff

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from host.main import COMMANDS, cli, main
+from protocol.failures import Code, Failed
 from protocol.version import VERSION
 from tests.host_command import Command
 
@@ -94,9 +95,10 @@ def test_a_defect_is_told_by_its_place_and_never_by_its_text(assay: Command, mon
     assert "Traceback" not in done.err
 
 
-def test_ctrl_c_anywhere_exits_130(assay: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("noticed", [KeyboardInterrupt(), Failed(Code.CANCELLED, "Interrupted before contact.")])
+def test_ctrl_c_anywhere_exits_130(assay: Command, monkeypatch: pytest.MonkeyPatch, noticed: BaseException) -> None:
     def interrupt(*_arguments: Any, **_named: Any) -> None:
-        raise KeyboardInterrupt
+        raise noticed
 
     monkeypatch.setattr("host.commands.plan.prepare", interrupt)
     done = assay("plan", "f.md")
@@ -117,7 +119,7 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
 
 
 #: No path that leads out of the folder: a whole file system of flows takes a while to plan.
-WORDS = st.text(st.characters(exclude_characters="/."), max_size=12)
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="/."), max_size=12)
 
 
 @given(st.lists(WORDS, max_size=4))

@@ -221,8 +221,8 @@ def test_a_plugin_that_ignores_a_cancel_is_killed(start: Any, monkeypatch: pytes
 
 
 def test_a_plugin_that_stalls_outside_of_a_run_is_given_up(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("host.provider.REPLY_SECONDS", 0.1)
     started = start(compare=[{"stall": True}])
+    monkeypatch.setattr("host.provider.REPLY_SECONDS", 0.1)
     with pytest.raises(Failed, match="did not answer `compare` in time"):
         started.provider.compare("tools", {}, {})
 

@@ -367,6 +367,23 @@ def test_a_private_value_in_the_flow_refuses_it_and_is_not_shown(assay: Command)
     assert (assay.plugin.log, assay.runs) == ([], [])
 
 
+def test_a_flow_whose_name_is_private_is_refused_without_its_name(assay: Command) -> None:
+    bind(assay, {"bearerToken": SECRET})
+    assay.write(f"{SECRET}.md", FLOW.replace("name: ", f"name: {SECRET} "))
+    done = assay.run(f"{SECRET}.md", "--json", "out.json")
+    assert done.exit == 2
+    assert "[redacted].md:" in done.err
+    assert SECRET not in done.out + done.err + (assay.folder / "out.json").read_text()
+
+
+def test_a_private_value_of_an_alias_that_the_flow_does_not_use_refuses_it_as_well(assay: Command) -> None:
+    bind(assay, {"bearerToken": SECRET}, alias="other")
+    assay.write("f.md", FLOW.replace('tool="get"', f'tool="{SECRET}"'))
+    done = assay.run("f.md")
+    assert (done.exit, assay.plugin.log, assay.runs) == (2, [], [])
+    assert SECRET not in done.out + done.err
+
+
 def test_bindings_go_to_the_plugin_and_their_variables_to_no_child(
     assay: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

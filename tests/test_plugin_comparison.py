@@ -264,6 +264,16 @@ def test_without_a_catalog_a_location_is_its_hash() -> None:
         {
             "inventory": "tools",
             "complete": True,
+            "entries": [{"name": "a", "annotations": {"destructive": []}, "sha256": {}, "shape": {}}],
+        },
+        {
+            "inventory": "tools",
+            "complete": True,
+            "entries": [{"name": "a", "annotations": {}, "sha256": {"inputSchema": {}}, "shape": {}}],
+        },
+        {
+            "inventory": "tools",
+            "complete": True,
             "entries": [{"name": "a", "annotations": {}, "sha256": {}, "shape": 1}],
         },
         {

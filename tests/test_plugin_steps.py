@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from protocol.failures import Failed
+from protocol.values.document import parse
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Refusal, Request
 from tests.fakes.plugin_bench import Bench, bench
 
@@ -653,6 +654,16 @@ def test_a_step_that_is_cancelled_before_it_sent_anything_failed() -> None:
         assert plugin.outcome("tools") == SUCCEEDED_OPEN
 
 
+def test_a_step_that_is_cancelled_just_before_it_connects_leaves_no_connection_behind() -> None:
+    with HttpServer(McpScript()) as server, bench(server) as plugin:
+        answers = iter([False, True])
+        params = {"alias": "api", "command": "connect", "arguments": {}}
+        cancelled = json.loads(plugin.inspector.run(params, 1, lambda: next(answers)))
+        assert (cancelled["code"], cancelled["facts"]) == ("cancelled", {"connection": "none"})
+        assert (plugin.inspector.live(), server.requests) == ([], [])
+        assert plugin.outcome("tools") == SUCCEEDED_OPEN
+
+
 def test_a_cancelled_call_is_unknown_and_the_server_is_told() -> None:
     with HttpServer(McpScript(on={"tools/call": lambda request, peer: peer.hold()})) as server, bench(server) as plugin:
         plugin.run("connect")
@@ -714,3 +725,13 @@ def test_two_aliases_are_two_sessions() -> None:
         finally:
             for connection in plugin.inspector.live():
                 connection.end()
+
+
+def test_no_result_repeats_a_name_whatever_names_of_a_server_redact_alike() -> None:
+    token = "token-0123456789"
+    twins = {token: 1, f"{token}\x07": 2, "[redacted]": 3}
+    answers = {"tools/call": Refusal(-32000, "no", twins), "tools/list": {"tools": [{**TOOLS[0], "_meta": twins}]}}
+    with HttpServer(McpScript(on=answers)) as server, bench(server, bearerToken=token, keepText=True) as plugin:
+        documents = [parse(plugin.raw("api", "tools")), parse(plugin.raw("api", "call", tool="b_tool"))]
+    assert [document.repeated for document in documents] == [(), ()]
+    assert set(documents[1].value["facts"]["refusal"]["data"]) == {"[redacted]", "[redacted] (2)", "[redacted] (3)"}

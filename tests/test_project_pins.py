@@ -39,3 +39,11 @@ def test_a_pin_is_one_exact_version_and_nothing_else(path: str) -> None:
 @pytest.mark.parametrize("folder", ["tests/peers", "tests/conformance"])
 def test_the_pins_of_npm_name_no_registry(folder: str) -> None:
     assert '"resolved"' not in (ROOT / folder / "package-lock.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "path", ["constraints.txt", "tests/peers/fastmcp.txt", "noxfile.py", ".ci/run", "pyproject.toml"]
+)
+def test_where_packages_come_from_is_left_to_the_machine(path: str) -> None:
+    text = (ROOT / path).read_text(encoding="utf-8").casefold()
+    assert [word for word in ("index-url", "find-links", "registry", "pypi.org", "npmjs") if word in text] == []

@@ -241,10 +241,18 @@ def test_encoding_is_compact_and_takes_numbers_of_ours_too() -> None:
     assert encode(value) == '{"a":[1,1.0,true,null,"é\\n"],"b":{}}'.encode()
 
 
-def test_members_are_written_in_order_and_may_share_a_name() -> None:
-    value = [Members([("b", raw(b"1e1")), ("a", Members([])), ("b", "x")])]
-    assert encode(value) == b'[{"b":1e1,"a":{},"b":"x"}]'
-    assert canonical(value) == b'[{"a":{},"b":"x","b":1e1}]'
+def test_members_are_written_in_order_and_names_after_the_first_of_a_kind_are_numbered() -> None:
+    value = [Members([("b", raw(b"1e1")), ("a", Members([])), ("b", "x"), ("b", None)])]
+    assert encode(value) == b'[{"b":1e1,"a":{},"b (2)":"x","b (3)":null}]'
+    assert canonical(value) == b'[{"a":{},"b":"x","b":1e1,"b":null}]'
+
+
+@given(st.lists(st.sampled_from(["a", "a (2)", "a (3)", "a (2) (2)", "b"]), max_size=8))
+@settings(deadline=None, max_examples=200)
+def test_what_is_written_of_members_repeats_no_name(names: list[str]) -> None:
+    document = parse(encode(Members([(name, str(place)) for place, name in enumerate(names)])))
+    assert document.repeated == ()
+    assert list(document.value.values()) == [str(place) for place in range(len(names))]
 
 
 def test_members_compare_by_their_pairs_and_cannot_be_hashed() -> None:

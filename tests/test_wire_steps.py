@@ -35,6 +35,9 @@ def test_a_result_survives_the_wire_with_its_numbers_as_spelled() -> None:
         {"capture": 1},
         {"artifacts": [{"name": "x"}]},
         {"artifacts": ["x"]},
+        {"artifacts": None},
+        {"artifacts": 1},
+        {"artifacts": {"x": 1}},
     ],
 )
 def test_a_result_of_another_form_is_refused(change: dict[str, object]) -> None:

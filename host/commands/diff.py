@@ -16,7 +16,7 @@ from host.preparation import Options, describe_providers, load_choices
 from host.private import Private
 from host.running import runs_folder
 from host.session import Identities, Session
-from host.sources import Source, find_source
+from host.sides import Side, find_side
 from host.terminal import Terminal, line
 from protocol.failures import Code, Failed
 
@@ -57,7 +57,7 @@ def diff(
     environment = current_environment()
     _, choices = load_choices(Options((), evidence=evidence), environment)
     root = runs_folder(choices.evidence)
-    old, new = find_source(before, root), find_source(after, root)
+    old, new = find_side(before, root), find_side(after, root)
     pairs = pair(old.entries, new.entries, by_step=old.alias is None and new.alias is None)
     if not pairs:
         told = f"Nothing can be compared: {old.title} has {_steps(old)}, and {new.title} has {_steps(new)}."
@@ -92,7 +92,7 @@ def _diff(session: Session, each: Pair) -> dict[str, Any]:
     return provider.compare(after.name, before.state, after.state, catalogs, session.interrupted)
 
 
-def _document(old: Source, new: Source, compared: Sequence[_Compared], status: int) -> dict[str, Any]:
+def _document(old: Side, new: Side, compared: Sequence[_Compared], status: int) -> dict[str, Any]:
     diffs = [
         diff_document(
             old.origin | {"step": each.pair.before.step, "alias": each.pair.before.alias},
@@ -104,7 +104,7 @@ def _document(old: Source, new: Source, compared: Sequence[_Compared], status: i
     return {"format": FORMAT, "exit": status, "diffs": diffs}
 
 
-def _show(terminal: Terminal, old: Source, new: Source, compared: Sequence[_Compared]) -> None:
+def _show(terminal: Terminal, old: Side, new: Side, compared: Sequence[_Compared]) -> None:
     terminal.result(f"from {line(old.title)}")
     terminal.result(f"to   {line(new.title)}")
     for each in compared:
@@ -116,14 +116,14 @@ def _show(terminal: Terminal, old: Source, new: Source, compared: Sequence[_Comp
         terminal.result(terminal.paint(line(f"{after.name} of {steps}"), "heading") + f": {counted or 'no change'}")
         for change in found:
             terminal.result("  " + line(tell(change, after.name)))
-    for source, others, name in (
+    for side, others, name in (
         (old, {each.pair.before.step for each in compared}, "A"),
         (new, {each.pair.after.step for each in compared}, "B"),
     ):
-        alone = [entry.step for entry in source.entries if entry.step not in others]
+        alone = [entry.step for entry in side.entries if entry.step not in others]
         if alone:
             terminal.progress(f"note: only in {name}: {line(', '.join(alone))}")
 
 
-def _steps(source: Source) -> str:
-    return ", ".join(f"`{entry.step}` ({entry.name})" for entry in source.entries)
+def _steps(side: Side) -> str:
+    return ", ".join(f"`{entry.step}` ({entry.name})" for entry in side.entries)

@@ -69,8 +69,6 @@ def run(
 
 def _run(asked: Options, how: RunOptions, json_file: str | None, terminal: Terminal) -> int:
     check_place(json_file)
-    if how.update_baseline:
-        check_place(how.baseline)
     to_error = json_file == STANDARD_OUTPUT
     interruption = Interruption()
     with listening(interruption), _documented(json_file, terminal):

@@ -6,13 +6,10 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed le
 from typing import Any, Final
 
 from protocol.values.document import Members
+from protocol.values.encodings import LAYERS, strip_controls
 
-__all__ = ["LITERAL_LAYERS", "has_terminal_control", "search", "strings"]
+__all__ = ["has_terminal_control", "search", "strings"]
 
-#: How deep JSON string literals are decoded inside strings (seed).
-LITERAL_LAYERS: Final = 4
-
-_TERMINAL_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
 #: What stands between two quotes and holds an escape: only then does decoding change it. Escapes are masked before the
 #: search, so that every quote left is one that is not escaped and no text makes the search more than linear.
@@ -21,7 +18,7 @@ _ESCAPED_SEGMENT: Final = re.compile(r'(?<=")[^"\\]*\\[^"]*(?=")')
 
 def has_terminal_control(text: str) -> bool:
     """Tell whether a text holds a character of category Cc other than tab, line feed and carriage return."""
-    return _TERMINAL_CONTROL.search(text) is not None
+    return strip_controls(text) != text
 
 
 def strings(value: Any) -> Iterator[str]:
@@ -46,7 +43,7 @@ def search(value: Any, wanted: Iterable[str]) -> list[bool]:
     """
     layer = list(strings(value))
     haystacks = ["\0".join(layer)]
-    for _ in range(LITERAL_LAYERS):
+    for _ in range(LAYERS):
         layer = [decoded for text in layer if "\\" in text for decoded in _decoded(text)]
         if not layer:
             break

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple, NoReturn
 
 import msgspec
@@ -160,7 +160,8 @@ def _refuse_lone_surrogates(text: str) -> None:
 def encode(value: Any) -> bytes:
     """Write a value as compact JSON in UTF-8; a ``msgspec.Raw`` goes out as it is spelled.
 
-    Raises ValueError when a string holds a lone surrogate, TypeError for what is not a JSON value.
+    Names are unique in what is written, so that it is strict JSON to whoever reads it: of :class:`Members` of one name
+    the second is `name (2)`. Raises ValueError when a string holds a lone surrogate, TypeError for what is not a JSON value.
     """
     return msgspec.json.encode(value, enc_hook=_pairs)
 
@@ -174,7 +175,19 @@ def canonical(value: Any) -> bytes:
 
 
 def _pairs(value: Any) -> msgspec.Raw:
-    return _object(_members(value).pairs, encode)
+    return _object(_told_apart(_members(value).pairs), encode)
+
+
+def _told_apart(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    counts: dict[str, int] = {}
+    used: set[str] = set()
+    for name, value in pairs:
+        unique = name
+        while unique in used:
+            counts[name] = counts.get(name, 1) + 1
+            unique = f"{name} ({counts[name]})"
+        used.add(unique)
+        yield unique, value
 
 
 def _sorted_pairs(value: Any) -> msgspec.Raw:

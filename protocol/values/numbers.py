@@ -6,14 +6,14 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from protocol.values.document import INTEGER_LIMIT
+
 __all__ = ["Decimal", "admitted", "decimal", "equal", "within_limits"]
 
 #: Limits of a number that is compared: digits of the mantissa, bytes in all, and exponent digits that count.
 MANTISSA_LIMIT: Final = 1000
 BYTE_LIMIT: Final = 1024
 EXPONENT_LIMIT: Final = 6
-#: Largest magnitude of an operand, once it is parsed as a double.
-OPERAND_LIMIT: Final = 9007199254740991
 # Python refuses to read longer integers; an exponent of that length compares by its spelling.
 _READABLE_EXPONENT: Final = 4000
 
@@ -78,4 +78,4 @@ def admitted(number: msgspec.Raw) -> bool:
     Rounding and underflow are allowed: ``1e-400`` and ``9007199254740991.4`` are admitted.
     """
     double = float(bytes(number))
-    return math.isfinite(double) and abs(double) <= OPERAND_LIMIT
+    return math.isfinite(double) and abs(double) <= INTEGER_LIMIT

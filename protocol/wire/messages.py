@@ -2,9 +2,7 @@
 
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import msgspec
-
-from protocol.values.document import JsonError, encode, parse
+from protocol.values.document import JsonError, encode, integer, parse
 
 __all__ = [
     "FAILURE",
@@ -41,7 +39,6 @@ FAILURE: Final = -32000
 #: Ids are strings of at most 256 characters, or integers that every JSON implementation can hold exactly.
 Id: TypeAlias = str | int
 ID_LENGTH_LIMIT: Final = 256
-ID_NUMBER_LIMIT: Final = 2**53 - 1
 
 
 class Request(NamedTuple):
@@ -117,12 +114,7 @@ def _response(identity: Id | None, message: dict[str, Any]) -> Message:
 def _read_id(value: Any) -> Id | None:
     if isinstance(value, str):
         return value if len(value) <= ID_LENGTH_LIMIT else None
-    if isinstance(value, msgspec.Raw):
-        spelling = bytes(value)
-        digits = spelling[1:] if spelling.startswith(b"-") else spelling
-        if digits.isdigit() and len(digits) <= 16 and int(digits) <= ID_NUMBER_LIMIT:
-            return int(spelling)
-    return None
+    return integer(value)
 
 
 def encode_request(identity: Id, method: str, params: dict[str, Any]) -> bytes:

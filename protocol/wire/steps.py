@@ -45,7 +45,7 @@ class Artifact(msgspec.Struct, frozen=True):
 
 
 class StepResult(msgspec.Struct, kw_only=True):
-    """One step's outcome. A step that fails is a result; JSON-RPC errors are for requests that the host got wrong.
+    """One step's outcome, failures included; a JSON-RPC error says that the request itself could not be taken.
 
     ``state`` is what two runs are compared by; ``facts`` is what happened (``http``, timings, ``connection``, the
     sign-in record); ``display`` is redacted and for the terminal only. A host never writes ``display`` to disk.
@@ -77,6 +77,8 @@ class StepResult(msgspec.Struct, kw_only=True):
             raise ValueError("a step result has a `code` exactly when it did not succeed")
         if not (capture is None or isinstance(capture, str)):
             raise ValueError("`capture` must be a string")
+        if not isinstance(value.get("artifacts", []), list):
+            raise ValueError("`artifacts` must be an array")
         return cls(
             status=value["status"],
             code=code,

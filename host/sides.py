@@ -8,14 +8,14 @@ from host.baseline import read_baseline
 from host.runs import Inventory, Run, inventories, list_runs, read_run
 from protocol.failures import Code, Failed
 
-__all__ = ["Source", "find_source"]
+__all__ = ["Side", "find_side"]
 
 _PLACE: Final = re.compile(r"latest(?:~([0-9]{1,4}))?")
 _ALIAS: Final = re.compile(r"(.+):([a-z][a-z0-9_]*)")
 _HELP: Final = "Write `latest`, `latest~1`, `latest:alias`, a run's folder or id, or a baseline file."
 
 
-class Source(NamedTuple):
+class Side(NamedTuple):
     """One side of a comparison. ``origin`` says in documents what it is, ``title`` says it to people."""
 
     title: str
@@ -24,7 +24,7 @@ class Source(NamedTuple):
     entries: tuple[Inventory, ...]
 
 
-def find_source(text: str, root: Path) -> Source:
+def find_side(text: str, root: Path) -> Side:
     """Return what ``text`` stands for; runs lie in ``root``. Raises Failed (``invalid_arguments``)."""
     alias = None
     found = _ALIAS.fullmatch(text)
@@ -40,7 +40,7 @@ def find_source(text: str, root: Path) -> Source:
     if not entries:
         raise Failed(Code.INVALID_ARGUMENTS, f"No inventory was read to its end in {_named(origin)}.")
     title = _named(origin) + (f", alias {alias}" if alias else "")
-    return Source(title, origin, alias, entries)
+    return Side(title, origin, alias, entries)
 
 
 def _read(text: str, root: Path) -> tuple[dict[str, str], tuple[Inventory, ...]]:
