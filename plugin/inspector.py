@@ -132,7 +132,7 @@ class Inspector:
 
         for alias in (self._aliases or {}).values():
             if alias.sign_in is not None:
-                alias.sign_in.give_up()
+                alias.sign_in.close()
         end_all(self.live())
 
     def interrupt(self, params: dict[str, Any]) -> None:

@@ -93,7 +93,7 @@ def renew_token(step: Step) -> None:
     try:
         grant = alias.sign_in.renew(step.stop_if_cancelled, record)
     except Failed as failed:
-        text = f"The token is about to expire and was not renewed; nothing else was sent. {failed.failure.message}"
+        text = f"The token is about to lapse and was not renewed; nothing else was sent. {failed.failure.message}"
         raise Failed(failed.code, text) from None
     finally:
         step.facts["signIn"] = as_facts(record)

@@ -175,7 +175,7 @@ class SignIn:
         return True
 
     def close(self) -> None:
-        """Forget the token and give every descriptor back. Nothing may be called any more but :meth:`cancel`."""
+        """Forget the token and give every descriptor back. Nothing may be called any more but :meth:`cancel` and this."""
         self.give_up()
         self._grant = None
         self._transport.close()

@@ -49,9 +49,13 @@ def _demand(demand: Demand | None) -> dict[str, Any] | None:
         return None
     return {
         "metadata": demand.metadata_url,
-        "scopes": None if demand.scopes is None else list(demand.scopes),
+        "scopes": _listed(demand.scopes),
         "error": demand.error,
     }
+
+
+def _listed(texts: tuple[str, ...] | None) -> list[str] | None:
+    return None if texts is None else list(texts)
 
 
 def _found(found: Found) -> dict[str, Any]:
@@ -60,10 +64,10 @@ def _found(found: Found) -> dict[str, Any]:
     return {
         "issuer": found.issuer,
         "resource": found.resource,
-        "resourceScopes": found.resource_scopes,
-        "scopes": server.scopes,
-        "grants": server.grant_types,
-        "tokenMethods": server.token_methods,
+        "resourceScopes": _listed(found.resource_scopes),
+        "scopes": _listed(server.scopes),
+        "grants": _listed(server.grant_types),
+        "tokenMethods": _listed(server.token_methods),
         "registration": server.registration_endpoint is not None,
         "metadataDocuments": server.metadata_documents,
         "issuerInCallback": server.issuer_in_callback,
