@@ -67,7 +67,8 @@ def test_an_unknown_command_is_named_beside_those_that_exist() -> None:
         find_command("calll")
     assert caught.value.failure == (
         Code.INVALID_ARGUMENTS,
-        "There is no command `calll`; there are `connect`, `tools`, `call`, `call_value`, `disconnect`.",
+        "There is no command `calll`; there are `connect`, `tools`, `call`, `call_value`, `disconnect`,"
+        " `oauth_begin`, `oauth_finish`.",
         None,
         None,
     )
