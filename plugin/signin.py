@@ -175,7 +175,7 @@ class SignIn:
         return True
 
     def close(self) -> None:
-        """Forget the token and give every descriptor back. Nothing may be called any more but :meth:`cancel` and this."""
+        """Forget the token and give every descriptor back. Only :meth:`cancel` and this may be called any more."""
         self.give_up()
         self._grant = None
         self._transport.close()

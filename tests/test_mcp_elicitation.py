@@ -62,9 +62,9 @@ def test_what_is_no_form_is_not_filled_in(params: dict[str, Any]) -> None:
 
 def test_without_the_setting_the_capability_is_undeclared_and_the_method_refused() -> None:
     asked = Request("e-1", "elicitation/create", {"requestedSchema": schema()})
-    assert answer(asked) == (
-        b'{"jsonrpc":"2.0","id":"e-1","error":{"code":-32601,"message":"This client answers ping and no other request"}}'
-    )
+    refused = answer(asked)
+    assert b'"code":-32601' in refused
+    assert b"This client answers ping and no other request" in refused
     assert b'"result":{"action":"accept","content":{}}' in answer(asked, elicitation=True)
     assert b"-32601" in answer(Request("e-2", "sampling/createMessage", {}), elicitation=True)
 

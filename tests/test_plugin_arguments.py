@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from plugin.checks.arguments import Surroundings, check_arguments, find_command
+from plugin.commands import COMMANDS
 from plugin.headers import RESERVED, canonical_name
 from protocol.failures import Code, Failed
 from protocol.values.redaction import Redactor
@@ -67,8 +68,7 @@ def test_an_unknown_command_is_named_beside_those_that_exist() -> None:
         find_command("calll")
     assert caught.value.failure == (
         Code.INVALID_ARGUMENTS,
-        "There is no command `calll`; there are `connect`, `tools`, `call`, `call_value`, `disconnect`,"
-        " `oauth_begin`, `oauth_finish`.",
+        "There is no command `calll`; there are " + ", ".join(f"`{name}`" for name in COMMANDS) + ".",
         None,
         None,
     )

@@ -240,7 +240,18 @@ def test_without_open_descriptors_it_says_so_and_exits_2() -> None:
 
 def test_the_page_on_the_protocol_names_every_method_command_and_fact() -> None:
     page = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
-    words = ["initialize", "check", "run", "discover", "compare", "shutdown", "cancel", "secrets/learnt", "progress", *COMMANDS]
+    words = [
+        "initialize",
+        "check",
+        "run",
+        "discover",
+        "compare",
+        "shutdown",
+        "cancel",
+        "secrets/learnt",
+        "progress",
+        *COMMANDS,
+    ]
     words += ["http", "session", "refusal", "stream", "pages", "tool", "failedExpectations", "recorded", "connection"]
     words += ["consent/open", "signIn", "grant", "facts.found", "facts.demand"]
     words += ["breaking", "unclassified", "risk", "routing", "additive", "catalog.json", "assay-diff/1"]
