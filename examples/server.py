@@ -1,13 +1,15 @@
 """An MCP server to try Assay on, made with the official SDK: `python -m examples.server --port 0` prints its URL."""
 
 import argparse
+import hashlib
 import os
 import secrets
 import socket
+from pathlib import Path
 
 import uvicorn
 from mcp import types
-from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.provider import AccessToken, TokenVerifier
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -18,6 +20,18 @@ from examples.catalogue import Desk, listed
 
 #: The environment variable that holds the one token a protected server accepts: argv is for everyone to read.
 TOKEN_VARIABLE = "EXAMPLE_SERVER_TOKEN"
+
+
+class MintedTokens:
+    """Accepts the bearer tokens whose SHA-256 begins a line of a file, as `desk/mint-test-agent-key` writes it."""
+
+    def __init__(self, keys: Path) -> None:
+        self._keys = keys
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        lines = self._keys.read_text(encoding="utf-8").splitlines() if self._keys.exists() else []
+        known = hashlib.sha256(token.encode()).hexdigest() in {line.partition(" ")[0] for line in lines}
+        return AccessToken(token=token, client_id="example", scopes=[]) if known else None
 
 
 class OneToken:
@@ -31,8 +45,8 @@ class OneToken:
         return AccessToken(token=token, client_id="example", scopes=[]) if known else None
 
 
-def application(version: int, token: str | None) -> Starlette:
-    """The ASGI application of one version; with a ``token`` it answers 401 to requests that do not bear it."""
+def application(version: int, verifier: TokenVerifier | None) -> Starlette:
+    """The ASGI application of one version; with a ``verifier`` it answers 401 to requests without a token of its."""
     desk = Desk(version)
 
     async def list_tools(
@@ -45,10 +59,10 @@ def application(version: int, token: str | None) -> Starlette:
         return desk.call(params.name, params.arguments or {}, authorization)
 
     server: Server = Server("support-desk", version=f"{version}.0", on_list_tools=list_tools, on_call_tool=call_tool)
-    if token is None:
+    if verifier is None:
         return server.streamable_http_app()
     settings = AuthSettings(issuer_url=AnyHttpUrl("https://issuer.invalid"), resource_server_url=None)
-    return server.streamable_http_app(auth=settings, token_verifier=OneToken(token))
+    return server.streamable_http_app(auth=settings, token_verifier=verifier)
 
 
 def main() -> None:
@@ -56,6 +70,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--version", type=int, choices=(1, 2), default=1, help="which tools are listed")
     parser.add_argument("--protected", action="store_true", help=f"ask for the bearer token in ${TOKEN_VARIABLE}")
+    parser.add_argument("--keys", type=Path, help="ask for a bearer token whose hash is in this file")
     options = parser.parse_args()
     token = os.environ.get(TOKEN_VARIABLE) if options.protected else None
     if options.protected and not token:
@@ -70,8 +85,9 @@ def main() -> None:
         listener.listen()
         # The socket listens already, so whoever reads this line can connect at once.
         print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
+        verifier = OneToken(token) if token else MintedTokens(options.keys) if options.keys else None
         settings = uvicorn.Config(
-            application(options.version, token), log_level="warning", timeout_graceful_shutdown=1, lifespan="on"
+            application(options.version, verifier), log_level="warning", timeout_graceful_shutdown=1, lifespan="on"
         )
         uvicorn.Server(settings).run(sockets=[listener])
 

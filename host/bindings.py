@@ -13,7 +13,7 @@ from host.source import Source
 from protocol.failures import Code, Failed
 from protocol.values.document import JsonError, parse
 
-__all__ = ["BINDINGS_LIMIT", "Binding", "Bindings", "Bound", "bind", "read_bindings"]
+__all__ = ["BINDINGS_LIMIT", "Binding", "Bindings", "Bound", "bind", "read_bindings", "stand_in"]
 
 #: Largest bindings file, in bytes.
 BINDINGS_LIMIT: Final = 1024 * 1024
@@ -160,6 +160,16 @@ def _required(target: str | None, alias: str) -> str:
             " Give `--target URL`, set ASSAY_TARGET, or write `target` into assay.toml.",
         )
     return target
+
+
+def stand_in(binding: Binding, descriptions: Mapping[str, Description]) -> Binding:
+    """Return a binding for a plan that knows nothing of it: required fields hold the first example of their schema."""
+    description = descriptions.get(binding.provider)
+    schema: Mapping[str, Any] = description.configuration if description else {}
+    fields = schema.get("properties", {})
+    examples = {name: fields[name].get("examples") for name in schema.get("required", []) if name in fields}
+    known = {name: found[0] for name, found in examples.items() if isinstance(found, list) and found}
+    return Binding(binding.alias, binding.provider, known | binding.configuration, binding.private)
 
 
 class _Places:

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from host.bindings import BINDINGS_LIMIT, Bindings, Bound, bind, read_bindings
+from host.bindings import BINDINGS_LIMIT, Bindings, Bound, bind, read_bindings, stand_in
 from host.description import Description, read_description
 from host.executable import Executable, describe, find, without
 from host.exposure import exposed_inputs, exposed_text
@@ -235,15 +235,17 @@ class _Binder:
         unresolved = []
         for alias, provider in providers.items():
             target = self._target or PLANNED_TARGET
+            entry = self._bindings.entry(alias) if self._bindings else None
             try:
                 bound = bind({alias: provider}, self._bindings, target, self._environment, self._descriptions)
             except Failed as failed:
-                entry = self._bindings.entry(alias) if self._bindings else None
                 if entry is None or entry[0] != provider:
                     raise
                 unresolved.append(failed.failure.message)
+                entry = None
                 bound = bind({alias: provider}, None, target, self._environment, self._descriptions)
-            found |= bound.bindings
+            binding = bound.bindings[alias]
+            found[alias] = binding if entry else stand_in(binding, self._descriptions)
         return Bound(found), tuple(unresolved)
 
 

@@ -107,6 +107,8 @@ _PARAMS: Final[dict[str, dict[str, _Param]]] = {
         "after": _Param(_object, "the state of a succeeded step"),
         "catalogs": _Param(_object, "an object with `before` and `after`", None, required=False),
     },
+    "consent/show": {"alias": _Param(_string, "a string"), "url": _Param(_string, "a string")},
+    "consent/close": {"alias": _Param(_string, "a string")},
     "shutdown": {},
     "secrets/learnt": {"values": _Param(_strings, "an array of strings")},
     "cancel": {"id": _Param(lambda value: _identity(value), "the id of a request")},

@@ -16,11 +16,14 @@ PATIENCE = 20.0
 
 
 class PluginDriver:
-    """One plugin process. ``seen`` collects every byte it wrote, ``notifications`` what it told unasked."""
+    """One plugin process. ``seen`` collects every byte it wrote, ``notifications`` what it told unasked.
 
-    def __init__(self, *arguments: str, environment: dict[str, str] | None = None) -> None:
+    ``module`` is what is run: the MCP plugin, or another one on the same wire.
+    """
+
+    def __init__(self, *arguments: str, environment: dict[str, str] | None = None, module: str = "plugin") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "plugin", *arguments],
+            [sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -100,12 +103,12 @@ class PluginDriver:
         }
         return self.ask("initialize", params)
 
-    def run(self, alias: str, command: str, **arguments: Any) -> dict[str, Any]:
+    def run(self, alias: str, command: str, /, **arguments: Any) -> dict[str, Any]:
         """Run a command and return its step result; arguments that are objects are written as JSON."""
         result: dict[str, Any] = self.ask("run", step(alias, command, **arguments))["result"]
         return result
 
-    def refused(self, method: str, alias: str, command: str, **arguments: Any) -> tuple[str, str]:
+    def refused(self, method: str, alias: str, command: str, /, **arguments: Any) -> tuple[str, str]:
         """Send what has to be refused and return the code and the message of the refusal."""
         error = self.ask(method, step(alias, command, **arguments))["error"]
         assert error["code"] == -32000, error
@@ -125,7 +128,7 @@ class PluginDriver:
         return status
 
 
-def step(alias: str, command: str, **arguments: Any) -> dict[str, Any]:
+def step(alias: str, command: str, /, **arguments: Any) -> dict[str, Any]:
     """The params of `run` or `check`; arguments that are no strings are written as JSON."""
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in arguments.items()}
     return {"alias": alias, "command": command, "arguments": texts}

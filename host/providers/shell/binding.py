@@ -1,7 +1,7 @@
 """Reads a binding of LocalBash: where its commands run, and for how long."""
 
 import os
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from host.providers.fields import invalid, read_timeout, require_object
 from host.providers.shell.commands import FIELDS, PATH_LIMIT, TIMEOUT_DEFAULT
@@ -9,7 +9,7 @@ from host.providers.shell.commands import FIELDS, PATH_LIMIT, TIMEOUT_DEFAULT
 __all__ = ["Binding", "read_binding"]
 
 #: A shorter path would be redacted everywhere, as every private value of a binding is.
-PATH_MINIMUM = 4
+PATH_MINIMUM: Final = 4
 
 
 class Binding(NamedTuple):

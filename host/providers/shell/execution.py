@@ -37,9 +37,10 @@ class Captured(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a command ended: its exit status, negative for a signal, and why it was ended, if it was."""
+    """How a command ended: its exit status, or the signal's name; and why it was ended, if it was."""
 
-    status: int
+    status: int | None
+    signal: str | None
     cut: Cut | None
     stdout: Captured
     stderr: Captured
@@ -63,27 +64,9 @@ class Execution:
         self._over = False
         # Inherited by all that the command starts: its end comes when nothing of that is left.
         self._presence, presence_end = os.pipe()
-        self._guard = subprocess.Popen(
-            [bash, *_PLAIN, _GUARD],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={},
-            cwd="/",
-            process_group=0,
-        )
+        self._guard = _guard(bash)
         try:
-            self._process = subprocess.Popen(
-                [bash, *_PLAIN, command, "bash"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=dict(environment),
-                cwd=cwd,
-                process_group=self._guard.pid,
-                pass_fds=(presence_end,),
-                bufsize=0,
-            )
+            self._process = _start(bash, command, cwd, environment, self._guard.pid, presence_end)
         except (OSError, ValueError) as error:
             self._kill()
             self._close()
@@ -120,7 +103,8 @@ class Execution:
         self._close()
         stdout.close()
         stderr.close()
-        return Ended(status, cut, *captured)
+        name = _signal_name(-status) if status < 0 else None
+        return Ended(None if name else status, name, cut, *captured)
 
     def cancel(self) -> None:
         """End the command and all of its group. Never waits; harmless when it has ended."""
@@ -186,3 +170,38 @@ class Execution:
             self._over = True
             for number in (self._presence, self._waker, self._wake):
                 os.close(number)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _guard(bash: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [bash, *_PLAIN, _GUARD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={},
+        cwd="/",
+        process_group=0,
+    )
+
+
+def _start(
+    bash: str, command: str, cwd: str, environment: Mapping[str, str], group: int, presence: int
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [bash, *_PLAIN, command, "bash"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(environment),
+        cwd=cwd,
+        process_group=group,
+        pass_fds=(presence,),
+        bufsize=0,
+    )

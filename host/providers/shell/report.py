@@ -1,6 +1,5 @@
 """Makes a step's outcome of how a command ended: exit status, and output that is redacted, hashed and cut."""
 
-import signal
 from typing import Any, Final
 
 from host.providers.outcome import Outcome
@@ -31,10 +30,10 @@ def report(ended: Ended, redactor: Redactor) -> Outcome:
         code, told = _CUT[ended.cut]
         message = f"The command {told}; it was ended with all that it had started. What it did before is not known."
         return Outcome(message, "unknown", code, {"kind": "unknown", "code": str(code)}, facts | {"output": output})
-    state: dict[str, Any] = {"kind": "exited", "exit": ended.status, **output}
+    state: dict[str, Any] = {"kind": "exited", "exit": ended.status, "signal": ended.signal, **output}
     if ended.status == 0:
         return Outcome("The command exited with status 0.", state=state, facts=facts)
-    how = f"exited with status {ended.status}" if ended.status > 0 else f"was ended by {_signal_name(-ended.status)}"
+    how = f"was ended by {ended.signal}" if ended.signal else f"exited with status {ended.status}"
     last = _last_line(texts["stderr"][0])
     message = f"The command {how}: {last}" if last else f"The command {how}."
     return Outcome(message, "failed", Code.EXPECTATION_FAILED, state, facts)
@@ -66,10 +65,3 @@ def _shortened(text: str) -> str:
 def _last_line(text: str) -> str:
     lines = text.strip().rsplit("\n", 1)
     return lines[-1].strip()[:QUOTED_LIMIT]
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -1,0 +1,1 @@
+"""Browser: a plugin executable that drives Chromium (`python -m host.providers.browser`)."""

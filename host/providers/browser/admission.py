@@ -1,0 +1,63 @@
+"""Which pages a browser may show: those of admitted origins, and while signing in the loopback callback."""
+
+import re
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from host.origins import origin
+
+__all__ = ["Admission", "place"]
+
+#: Scheme and authority of a URL: all that an origin needs. What follows may be longer than any limit of ours.
+_AUTHORITY: Final = re.compile(r"(https?)://([^/?#\\]*)", re.IGNORECASE)
+_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+#: Where the callback's listener sends a browser, so that the code leaves its address.
+_DONE: Final = "/done"
+#: Pages without a server, which a page cannot navigate to from anywhere else than where it is.
+_BLANK: Final = frozenset({"about:blank", ""})
+
+
+class Admission:
+    """The origins of the host's admission. ``begin`` and ``end`` bound the time in which the callback is admitted."""
+
+    def __init__(self, origins: frozenset[str]) -> None:
+        self._origins = origins
+        self._callback: tuple[str, frozenset[str]] | None = None
+
+    def admits(self, url: str) -> bool:
+        """Tell whether a page of this URL may be navigated to."""
+        own = _origin(url)
+        if own is None:
+            return url in _BLANK
+        if own in self._origins:
+            return True
+        return self._callback is not None and own == self._callback[0] and urlsplit(url).path in self._callback[1]
+
+    def trusts(self, url: str) -> bool:
+        """Tell whether a page of this URL may be given private values: its own origin is admitted."""
+        return _origin(url) in self._origins
+
+    def begin(self, url: str) -> None:
+        """Admit the callback of an authorization URL: its `redirect_uri`, where that is on this machine (RFC 8252)."""
+        targets = [value for name, value in parse_qsl(urlsplit(url).query) if name == "redirect_uri"]
+        parts = urlsplit(targets[0]) if len(targets) == 1 else None
+        own = _origin(targets[0]) if parts is not None and parts.hostname in _LOOPBACK else None
+        self._callback = (own, frozenset({parts.path, _DONE})) if parts is not None and own is not None else None
+
+    def end(self) -> None:
+        """Admit no callback any more."""
+        self._callback = None
+
+
+def place(url: str) -> str:
+    """Name where a URL leads, for a message: its origin, else its scheme. Nothing else of it is said."""
+    scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]{0,20}:", url)
+    return _origin(url) or (f"a `{scheme[0].lower()}` address" if scheme else "an address without a scheme")
+
+
+def _origin(url: str) -> str | None:
+    found = _AUTHORITY.match(url)
+    try:
+        return origin(f"{found[1].lower()}://{found[2]}") if found else None
+    except ValueError:
+        return None
