@@ -27,6 +27,9 @@ _PREFERENCES: Final = {
     "credentials_enable_service": False,
     "profile": {"password_manager_enabled": False},
 }
+#: Longest folder, in characters, that a browser's socket fits below: addresses of sockets have at most 103 on macOS.
+_BASE_LIMIT: Final = 42
+_SHORT_BASE: Final = "/tmp"  # noqa: S108 - a folder of our own is made in it, 0700
 #: Seconds in which a browser that was told to end may still write into its profile.
 _REMOVAL_SECONDS: Final = 1.0
 
@@ -35,7 +38,9 @@ class Workplace:
     """A folder, 0700, that everything temporary goes into: profiles, sockets, downloads."""
 
     def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="assay-"))
+        base = tempfile.gettempdir()
+        usable = len(base) <= _BASE_LIMIT or not os.access(_SHORT_BASE, os.W_OK)
+        self._folder = Path(tempfile.mkdtemp(prefix="assay-", dir=base if usable else _SHORT_BASE))
         # Nothing is found by a relative path: the driver and the browser start here, not in somebody's project.
         os.chdir(self._folder)
         os.environ["TMPDIR"] = str(self._folder)
