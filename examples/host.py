@@ -1,4 +1,4 @@
-"""A whole host in the standard library: `python examples/host.py URL [PLUGIN…]` inspects a server and calls a tool."""
+"""A whole host in the standard library: `python examples/host.py URL [PLUGIN…]` inspects the example server."""
 
 import itertools
 import json
@@ -7,6 +7,8 @@ import sys
 from typing import Any
 from urllib.parse import urlsplit
 
+if not sys.argv[1:]:
+    sys.exit(__doc__)
 url, *command = sys.argv[1:]
 plugin = subprocess.Popen(
     command or [sys.executable, "-m", "plugin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"

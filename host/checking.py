@@ -159,7 +159,8 @@ class _Checker:
         return name
 
     def unknown_alias(self, alias: Word) -> None:
-        if not self.front.readable:
+        # Without any alias the frontmatter is what is wrong, and that has been told.
+        if not self.front.readable or not self.front.providers:
             return
         message = f"The frontmatter's `providers` has no alias {quoted(alias.text)}."
         self.report_word(alias, message, suggestion(alias.text, self.front.providers.keys(), "aliases"))

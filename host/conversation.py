@@ -1,6 +1,5 @@
 """One server without a flow: what `inspect`, `call` and `init` ask of it, through the plugin. Keeps no evidence."""
 
-import os
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -9,6 +8,7 @@ from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from host.bindings import Bindings, bind
+from host.files import absolute
 from host.inbox import Progress
 from host.interruption import Interruption
 from host.origins import admitted_origins
@@ -27,6 +27,8 @@ PROVIDER: Final = "MCP"
 ALIAS: Final = "server"
 #: Seconds for everything that one command does; each request has its own, much shorter deadline.
 LIMIT_SECONDS: Final = 600.0
+#: Bytes of arguments in a file or on standard input: what a line of the host wire has room for.
+ARGUMENT_LIMIT: Final = 8 * 1024 * 1024
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
@@ -64,7 +66,7 @@ def read_server(
             name: {"env": _variable("--header-env", variable)} for name, variable in private.items()
         }
     if ca_file is not None:
-        configuration["caFile"] = os.path.abspath(ca_file)
+        configuration["caFile"] = str(absolute(ca_file))
     origins = admitted_origins(url, allow_origins)
     return Server(url, origins, _pairs("--header KEY=VALUE", headers), configuration, plugin)
 
@@ -140,18 +142,25 @@ class Conversation:
         return self._private.text(text)
 
 
-def read_argument(text: str, standard_input: Callable[[], bytes]) -> str:
+def read_argument(text: str, standard_input: Callable[[int], bytes]) -> str:
     """Return the JSON that an argument stands for: itself, `@file`, or `-` for standard input. Raises Failed."""
     if text != "-" and not text.startswith("@"):
         return text
     try:
-        data = standard_input() if text == "-" else Path(text[1:]).read_bytes()
+        data = standard_input(ARGUMENT_LIMIT) if text == "-" else _read(text[1:])
+        if len(data) > ARGUMENT_LIMIT:
+            raise Failed(Code.INVALID_ARGUMENTS, f"The arguments have more than {ARGUMENT_LIMIT} bytes.")
         return data.decode()
     except OSError as error:
         reason = error.strerror or "the system refused"
         raise Failed(Code.INVALID_ARGUMENTS, f"The file {text[1:]} cannot be read: {reason}.") from None
     except UnicodeDecodeError:
         raise Failed(Code.INVALID_ARGUMENTS, "The arguments are not UTF-8.") from None
+
+
+def _read(name: str) -> bytes:
+    with Path(name).open("rb") as file:  # a pipe is as good as a file: `@<(make-arguments)`
+        return file.read(ARGUMENT_LIMIT + 1)
 
 
 def _pairs(form: str, given: tuple[str, ...]) -> dict[str, str]:

@@ -23,17 +23,23 @@ def check_place(name: str | None) -> None:
     if name is None or name == STANDARD_OUTPUT:
         return
     path = Path(name)
-    if path.is_dir():
+    if os.path.isdir(path):
         raise _refused(name, "it is a folder")
     if _is_device(path):
         if not os.access(path, os.W_OK):
             raise _refused(name, "it may not be written to")
         return
     folder = _place(path).parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise _refused(name, "its folder does not exist")
     if not os.access(folder, os.W_OK):
         raise _refused(name, "its folder may not be written to")
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:  # a name that is too long
+        raise _refused(name, error.strerror or "the system refused") from None
 
 
 def write_document(name: str, document: Any, terminal: Terminal) -> None:
@@ -72,12 +78,12 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def _is_device(path: Path) -> bool:
-    return path.exists() and not path.is_file()
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
 def _place(path: Path) -> Path:
     """Return where the file is written: where the path leads when it is a link."""
-    return Path(os.path.realpath(path)) if path.is_symlink() else path
+    return Path(os.path.realpath(path)) if os.path.islink(path) else path
 
 
 def write_new(name: str, text: str, mode: int) -> bool:

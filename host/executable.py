@@ -69,9 +69,9 @@ def _runnable(given: str, source: str, environment: Mapping[str, str]) -> str:
     if found is not None:
         return os.path.abspath(found)
     path = Path(given)
-    if not path.exists():
+    if not os.path.exists(path):
         reason = "there is no such file"
-    elif path.is_dir():
+    elif os.path.isdir(path):
         reason = "it is a folder"
     else:
         reason = "it is not executable (`chmod +x` makes it so)"

@@ -10,7 +10,7 @@ from host.problems import printable
 from host.settings import SETTINGS_FILE, SETTINGS_LIMIT
 from protocol.failures import Code, Failed
 
-__all__ = ["PrivateFile", "find_settings", "flow_files", "read_file", "read_private_file"]
+__all__ = ["PrivateFile", "absolute", "find_settings", "flow_files", "read_file", "read_private_file"]
 
 #: Group and others: what a private file's mode may hold none of.
 _NOT_MINE: Final = stat.S_IRWXG | stat.S_IRWXO
@@ -84,6 +84,15 @@ def _read(path: str, limit: int, flags: int) -> tuple[bytes, os.stat_result]:
         os.close(descriptor)
 
 
+def absolute(path: str) -> Path:
+    """Return a path from the root on. Raises Failed (`invalid_arguments`) where the current folder was removed."""
+    try:
+        return Path(path).absolute()
+    except FileNotFoundError:
+        told = "The current folder does not exist any more. Change into one that does."
+        raise Failed(Code.INVALID_ARGUMENTS, told) from None
+
+
 def find_settings(folder: str) -> tuple[str, bytes | None]:
     """Return the folder of the nearest assay.toml and its bytes: looked for in ``folder`` and then its parents.
 
@@ -91,14 +100,14 @@ def find_settings(folder: str) -> tuple[str, bytes | None]:
     write to, such as /tmp: what stands there is not the user's. Without any, ``folder`` and None.
     Raises Failed (`invalid_arguments`) when the file is there and cannot be read.
     """
-    start = Path(folder).absolute()
+    start = absolute(folder)
     home = Path(os.path.expanduser("~"))  # Path.home() raises where there is no home
     for place in (start, *start.parents):
         if place != start and _writable_by_others(place):
             break
-        if (place / SETTINGS_FILE).exists():
+        if os.path.exists(place / SETTINGS_FILE):
             return str(place), read_file(str(place / SETTINGS_FILE), SETTINGS_LIMIT)
-        if (place / ".git").exists() or place == home:
+        if os.path.exists(place / ".git") or place == home:
             break
     return folder, None
 

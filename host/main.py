@@ -1,5 +1,6 @@
 """The command line `assay`: its subcommands, imported when they are used, and the one place where failures end."""
 
+import contextlib
 import importlib
 import traceback
 from collections.abc import Sequence
@@ -8,8 +9,8 @@ from typing import Final
 
 import click
 
-from host.outcome import INTERRUPTED_EXIT, REFUSED_EXIT
-from host.terminal import Terminal, block, line
+from host.outcome import INTERRUPTED_EXIT, REFUSED_EXIT, gravest
+from host.terminal import Terminal, block, line, open_streams
 from protocol.failures import CODES, Code, Failed, Failure
 from protocol.version import VERSION
 
@@ -68,12 +69,24 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit status. Nothing escapes: every failure is a line on standard error."""
+    open_streams()
     terminal = Terminal()
+    status = _run(terminal, arguments)
+    if reason := terminal.close():
+        failure = Failure(Code.INTERNAL, f"Standard output cannot be written to: {reason}.")
+        status = gravest((status, _tell(terminal, failure)))
+    return status
+
+
+def _run(terminal: Terminal, arguments: Sequence[str] | None) -> int:
     try:
         status = cli.main(args=arguments, prog_name="assay", standalone_mode=False)
         return status if isinstance(status, int) else 0
+    except SystemExit:
+        return 0  # click prints help itself, and ends so when the reader goes away
     except click.ClickException as error:
-        error.show()
+        with contextlib.suppress(OSError):
+            error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(terminal)
@@ -102,9 +115,10 @@ def _tell(terminal: Terminal, failure: Failure) -> int:
 
 
 def _place(error: BaseException) -> str:
-    """Say which exception came from where. Its text is left out: it may quote what must not be shown."""
+    """Say which exception came from where. Its text may quote what must not be shown, the system's aside."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     own = [frame for frame in frames if "host" in Path(frame.filename).parts]
     came = f", called from {Path(own[-1].filename).name}:{own[-1].lineno}" if own and own[-1] is not frames[-1] else ""
-    return f"{type(error).__name__}{where}{came}"
+    reason = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
+    return f"{type(error).__name__}{where}{came}{reason}"

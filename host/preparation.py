@@ -17,7 +17,7 @@ from host.inputs import read_inputs, require_taken
 from host.origins import admitted_origins
 from host.outcome import ERROR_EXIT, REFUSED_EXIT, FlowOutcome, exit_of_code
 from host.problems import Problem, render
-from host.reading import FLOW_LIMIT, Draft, check_flow, parse_flow
+from host.reading import FLOW_LIMIT, PROVIDERS, Draft, check_flow, parse_flow
 from host.settings import Choices, choose, read_settings
 from host.terminal import standard_input
 from protocol.failures import Code, Failed, Failure
@@ -309,7 +309,9 @@ def _job(
 ) -> Job | FlowOutcome:
     grants = binder.grants(draft.providers)
     reading = check_flow(draft, descriptions, given, planning=binder.planning, grants=grants)
-    failure = next((failures[name] for name in ("bindings", *draft.providers.values()) if name in failures), None)
+    # That a flow names a provider which nobody knows is a problem of the flow, and told with its place.
+    known = [provider for provider in draft.providers.values() if provider in PROVIDERS]
+    failure = next((failures[name] for name in ("bindings", *known) if name in failures), None)
     if reading.flow is None or failure is not None:
         exposed = exposed_text(reading.text, binder.private)
         problems = sorted((*reading.problems, *exposed), key=lambda problem: problem[:2])

@@ -1,5 +1,6 @@
 """Runs prepared flows one after another: checks every step of all of them first, and keeps baselines."""
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -183,7 +184,7 @@ def _not_started(job: Job, failure: Failure | None, interruption: Interruption) 
 
 def _baseline(job: Job, options: RunOptions) -> Baseline | None:
     path = _baseline_path(job, options)
-    if path.exists() or (options.baseline is not None and not options.update_baseline):
+    if os.path.exists(path) or (options.baseline is not None and not options.update_baseline):
         return read_baseline(path)
     return None
 

@@ -135,7 +135,7 @@ class _Reader:
 
     def text(self, document: Mapping[str, Any], key: str) -> str | None:
         value = document.get(key)
-        if value is None or (isinstance(value, str) and value):
+        if value is None or (isinstance(value, str) and value and "\0" not in value):
             return value
         self.report(key, f"`{key}` is text that is not empty.", f'Write `{key} = "…"`.')
         return None

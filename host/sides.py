@@ -1,5 +1,6 @@
 """What `assay diff` compares: a run by its place (`latest~1`), by its folder, or a baseline; all of it or one alias."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -28,14 +29,14 @@ def find_side(text: str, root: Path) -> Side:
     """Return what ``text`` stands for; runs lie in ``root``. Raises Failed (``invalid_arguments``)."""
     alias = None
     found = _ALIAS.fullmatch(text)
-    if found and not Path(text).exists():
+    if found and not os.path.exists(text):
         text, alias = found[1], found[2]
     origin, entries = _read(text, root)
     if alias is not None:
-        known = sorted({entry.alias for entry in entries})
+        known = ", ".join(sorted({entry.alias for entry in entries})) or "none"
         entries = tuple(entry for entry in entries if entry.alias == alias)
         if not entries:
-            told = f"`{alias}` read no inventory to its end in {_named(origin)}; aliases that did: {', '.join(known)}."
+            told = f"`{alias}` read no inventory to its end in {_named(origin)}; aliases that did: {known}."
             raise Failed(Code.INVALID_ARGUMENTS, told)
     if not entries:
         raise Failed(Code.INVALID_ARGUMENTS, f"No inventory was read to its end in {_named(origin)}.")
@@ -48,13 +49,13 @@ def _read(text: str, root: Path) -> tuple[dict[str, str], tuple[Inventory, ...]]
     if place:
         return _of_run(_latest(root, int(place[1] or 0)))
     path = Path(text)
-    if path.is_file():
+    if os.path.isfile(path):
         if path.name == "run.json":
             return _of_run(read_run(path.parent))
         baseline = read_baseline(path)
         return {"baseline": path.name}, baseline.entries
     for folder in (path, root / text):
-        if folder.is_dir():
+        if os.path.isdir(folder):
             return _of_run(read_run(folder))
     raise Failed(Code.INVALID_ARGUMENTS, f"There is no run and no baseline {text!r}. {_HELP}")
 

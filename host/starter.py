@@ -20,6 +20,13 @@ bindings.json
 """
 
 
+_SEEN: Final = """\
+The server lists its tools. What is expected here was there when `assay init` looked; a tool that is gone fails the
+step."""
+_UNSEEN: Final = """\
+The server lists its tools. Write what has to be among them: `api.tools expect={"present":["NAME"]}`."""
+
+
 class Listed(NamedTuple):
     """A tool as the server lists it, so far as a first flow needs it; ``required`` are its required arguments."""
 
@@ -73,8 +80,8 @@ providers:
 
 # What this identity can use
 
-The server lists its tools. What is expected here was there when `assay init` looked; a tool that is gone fails the
-step. `assay run flows --update-baseline` makes every later change of a tool show as well.
+{_SEEN if expected else _UNSEEN}
+`assay run flows --update-baseline` makes every later change of a tool show as well.
 
 ```rfl
 {connect}

@@ -1,13 +1,16 @@
 """What people see: text with everything that could act on a terminal or hide in it spelled out, on the right stream."""
 
 import contextlib
+import json
 import os
 import shutil
 import sys
 import threading
-from typing import Final, TextIO
+from typing import ClassVar, Final, TextIO
 
-__all__ = ["LiveLine", "Terminal", "block", "line", "standard_input"]
+from protocol.failures import Code, Failed
+
+__all__ = ["LiveLine", "Terminal", "block", "line", "open_streams", "standard_input"]
 
 #: Letters and marks without a shape of their own, which `str.isprintable` lets pass: fillers, joiners, variation
 #: selectors. They hide text from people that programs read.
@@ -42,6 +45,17 @@ def block(text: str) -> str:
     return "\n".join("\t".join(line(part) for part in row.split("\t")) for row in text.split("\n"))
 
 
+def _legible(document: str) -> str:
+    """Return a JSON text whose strings show everything that is in them; line ends stand between its values only."""
+    return "\n".join(map(_escaped, document.split("\n")))
+
+
+def _escaped(row: str) -> str:
+    if row.isascii() and row.isprintable():
+        return row
+    return "".join(character if _visible(character) else json.dumps(character)[1:-1] for character in row)
+
+
 def _visible(character: str) -> bool:
     return character.isprintable() and ord(character) not in _SHAPELESS
 
@@ -60,8 +74,12 @@ class Terminal:
     """Standard output for results and standard error for progress and problems, each written to by one method.
 
     Callers escape what is not theirs with :func:`line` or :func:`block`. Colour only where the stream is a terminal and
-    NO_COLOR is unset. A reader that closes the stream early (`| head`) is no failure: the rest is dropped.
+    NO_COLOR is unset. A reader that closes the stream early (`| head`) is no failure: the rest is dropped. So it is
+    when a stream cannot be written to (a full disk), which stops nothing that is under way: :meth:`close` tells it.
     """
+
+    #: Why standard output did not take something, whichever terminal wrote it.
+    _untaken: ClassVar[str | None] = None
 
     def __init__(self, out: TextIO | None = None, error: TextIO | None = None, *, quiet: bool = False) -> None:
         self._out = out or sys.stdout
@@ -83,12 +101,20 @@ class Terminal:
         self._write(self._out, text)
 
     def document(self, content: bytes) -> None:
-        """Write the bytes of a document to standard output, whatever its encoding is."""
+        """Write the bytes of a JSON document to standard output, whatever its encoding is.
+
+        On a terminal, what is not visible stands in it as JSON's own escapes: it is the same document.
+        """
+        if self.wide:
+            content = _legible(content.decode()).encode()
         try:
             self._out.flush()
             self._out.buffer.write(content)
             self._out.buffer.flush()
         except BrokenPipeError:
+            _give_up(self._out)
+        except OSError as error:
+            Terminal._untaken = _reason(error)
             _give_up(self._out)
 
     def progress(self, text: str) -> None:
@@ -107,6 +133,11 @@ class Terminal:
             return text
         return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m"
 
+    def close(self) -> str | None:
+        """Say once why standard output did not take all of what was written; None when it did, or its reader left."""
+        reason, Terminal._untaken = Terminal._untaken, None
+        return reason
+
     def _write(self, stream: TextIO, text: str) -> None:
         try:
             stream.write(text + "\n")
@@ -117,6 +148,14 @@ class Terminal:
             stream.flush()
         except BrokenPipeError:
             _give_up(stream)
+        except OSError as error:
+            if stream is self._out:
+                Terminal._untaken = _reason(error)
+            _give_up(stream)
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or "the system refused"
 
 
 def _give_up(stream: TextIO) -> None:
@@ -152,9 +191,27 @@ class LiveLine:
                 self._up = False
 
 
+def open_streams() -> None:
+    """Open those of the three standard streams that the process was started without; nothing reads or writes them.
+
+    Otherwise the next file that is opened takes their number, and what is printed ends up in it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    sys.stdin = sys.stdin or os.fdopen(0, "r", closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
 def standard_input(limit: int) -> bytes:
-    """Read standard input to its end, or one byte past ``limit``."""
-    return sys.stdin.buffer.read(limit + 1)
+    """Read standard input to its end, or one byte past ``limit``. Raises Failed (``invalid_arguments``)."""
+    try:
+        return sys.stdin.buffer.read(limit + 1)
+    except OSError as error:
+        raise Failed(Code.INVALID_ARGUMENTS, f"Standard input cannot be read: {_reason(error)}.") from None
 
 
 def coloured(stream: TextIO) -> bool:

@@ -6,10 +6,22 @@ It is on the path of ``plugin --describe``: handlers are named, and imported onl
 from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
-__all__ = ["BEGIN", "COMMANDS", "DISCOVER", "FINISH", "TEXT_LIMIT", "Argument", "Command", "resolve"]
+__all__ = [
+    "BEGIN",
+    "COMMANDS",
+    "DISCOVER",
+    "FINISH",
+    "TEXT_LIMIT",
+    "URI_LIMIT",
+    "Argument",
+    "Command",
+    "resolve",
+]
 
-#: Longest tool name, in characters. MCP recommends 128; the rest is room for servers that do not follow it.
+#: Longest name of a tool or prompt, in characters. MCP recommends 128; the rest is room for servers that differ.
 TEXT_LIMIT: Final = 1024
+#: Longest resource URI, in characters: what common servers accept of a URL.
+URI_LIMIT: Final = 8192
 #: The two halves of a sign-in. Between them no other command runs.
 BEGIN: Final = "oauth_begin"
 FINISH: Final = "oauth_finish"
@@ -67,6 +79,34 @@ _TOOL = Argument("tool", "Name of the tool to call.", required=True, schema={"mi
 _ARGUMENTS = Argument(
     "arguments", "The tool's arguments, sent as they are written.", json=True, schema={"type": "object"}
 )
+_URI = Argument("uri", "URI of the resource to read.", required=True, schema={"minLength": 1, "maxLength": URI_LIMIT})
+_PROMPT = Argument(
+    "name", "Name of the prompt to render.", required=True, schema={"minLength": 1, "maxLength": TEXT_LIMIT}
+)
+_PROMPT_ARGUMENTS = Argument(
+    "arguments", "The prompt's arguments, sent as they are written.", json=True, schema={"type": "object"}
+)
+_HELPER = Argument(
+    "tool",
+    "Name of the gateway's tool where it is not the command's usual one.",
+    schema={"minLength": 1, "maxLength": TEXT_LIMIT},
+)
+_HTTP = Argument(
+    "http",
+    "Stands in place of `expect`: the request is refused with this HTTP status (400 to 499, not 408) and, where named,"
+    " with a challenge of this scope or error.",
+    json=True,
+    schema={
+        "type": "object",
+        "properties": {
+            "status": {"type": "integer", "minimum": 400, "maximum": 499, "not": {"const": 408}},
+            "scope": {"type": "string", "minLength": 1},
+            "error": {"type": "string", "minLength": 1},
+        },
+        "required": ["status"],
+        "additionalProperties": False,
+    },
+)
 _SELECT = Argument(
     "select",
     "JSON Pointer (RFC 6901) to the string, number or boolean to capture; empty selects the whole.",
@@ -74,8 +114,11 @@ _SELECT = Argument(
     schema={"format": "json-pointer"},
 )
 
+_INVENTORY_KEYS = ("present", "absent", "only", "count")
 _CALL_KEYS = ("rpcError", "isError", "textIncludes", "textExcludes", "redacted", "json")
 _VALUE_KEYS = ("textIncludes", "textExcludes", "redacted", "json")
+_READING_KEYS = ("rpcError", "textIncludes", "textExcludes", "redacted", "json", "count")
+_HELPER_KEYS = ("present", "absent", "only", *_CALL_KEYS)
 
 _ROWS = (
     Command(
@@ -92,14 +135,54 @@ _ROWS = (
         "Read the whole tool inventory: hints, and hashes of schemas and texts.",
         "plugin.handlers.inventory:tools",
         (_EXPECT, _PATH, _TOKEN_FILE),
-        ("present", "absent", "only", "count", "noTrueAnnotations"),
+        (*_INVENTORY_KEYS, "noTrueAnnotations"),
+    ),
+    Command(
+        "resources",
+        "observe",
+        "List every resource and assert their URIs.",
+        "plugin.handlers.inventory:resources",
+        (_EXPECT, _PATH, _TOKEN_FILE),
+        _INVENTORY_KEYS,
+    ),
+    Command(
+        "resource_templates",
+        "observe",
+        "List every resource template and assert their URI templates.",
+        "plugin.handlers.inventory:resource_templates",
+        (_EXPECT, _PATH, _TOKEN_FILE),
+        _INVENTORY_KEYS,
+    ),
+    Command(
+        "prompts",
+        "observe",
+        "List every prompt with the names of its arguments.",
+        "plugin.handlers.inventory:prompts",
+        (_EXPECT, _PATH, _TOKEN_FILE),
+        _INVENTORY_KEYS,
+    ),
+    Command(
+        "read_resource",
+        "observe",
+        "Read one resource and assert its text or the server's refusal.",
+        "plugin.handlers.reading:read_resource",
+        (_URI, _EXPECT, _HTTP, _PATH, _TOKEN_FILE),
+        _READING_KEYS,
+    ),
+    Command(
+        "get_prompt",
+        "observe",
+        "Render one prompt and assert its messages or the server's refusal.",
+        "plugin.handlers.reading:get_prompt",
+        (_PROMPT, _PROMPT_ARGUMENTS, _EXPECT, _HTTP, _PATH, _TOKEN_FILE),
+        _READING_KEYS,
     ),
     Command(
         "call",
         "mutate",
         "Call one tool once and assert its result or the server's refusal.",
         "plugin.handlers.call:call",
-        (_TOOL, _ARGUMENTS, _EXPECT, _PATH, _TOKEN_FILE),
+        (_TOOL, _ARGUMENTS, _EXPECT, _HTTP, _PATH, _TOKEN_FILE),
         _CALL_KEYS,
     ),
     Command(
@@ -110,6 +193,30 @@ _ROWS = (
         (_TOOL, _ARGUMENTS, _SELECT, _EXPECT, _PATH, _TOKEN_FILE),
         _VALUE_KEYS,
         capture=True,
+    ),
+    Command(
+        "servers",
+        "mutate",
+        "Call a gateway's list_servers tool and assert the slugs of its member servers.",
+        "plugin.handlers.gateway:servers",
+        (_HELPER, _ARGUMENTS, _EXPECT, _PATH, _TOKEN_FILE),
+        _HELPER_KEYS,
+    ),
+    Command(
+        "describe_server",
+        "mutate",
+        "Call a gateway's describe_server tool and assert the tool names of one member server.",
+        "plugin.handlers.gateway:describe_server",
+        (_HELPER, _ARGUMENTS, _EXPECT, _PATH, _TOKEN_FILE),
+        _HELPER_KEYS,
+    ),
+    Command(
+        "describe_tools",
+        "mutate",
+        "Call a gateway's describe_tools tool and assert its tool names.",
+        "plugin.handlers.gateway:describe_tools",
+        (_HELPER, _ARGUMENTS, _EXPECT, _PATH, _TOKEN_FILE),
+        _HELPER_KEYS,
     ),
     Command(
         "disconnect",

@@ -19,7 +19,7 @@ __all__ = [
 
 #: Names in one `present`, `absent` or `only`: as many as `maxItems` can be.
 NAMES_LIMIT: Final = 100_000
-#: Largest `count` of an inventory, for the same reason.
+#: Largest `count` of entries, contents or messages, for the same reason.
 COUNT_LIMIT: Final = 100_000
 #: Strings in one `textIncludes` or `textExcludes` (seed).
 TEXTS_LIMIT: Final = 64
@@ -78,7 +78,7 @@ EXPECTATIONS: Final[dict[str, dict[str, Any]]] = {
     "absent": _names("None of these names is listed."),
     "only": _names("Exactly these names are listed.", least=0),
     "count": {
-        "description": "Exactly this many entries are listed.",
+        "description": "Exactly this many entries are listed, contents read, or messages rendered.",
         "type": "integer",
         "minimum": 0,
         "maximum": COUNT_LIMIT,

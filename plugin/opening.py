@@ -5,7 +5,7 @@ from typing import Any
 from oauth.record import Attempt, as_facts
 from oauth.token import grant_facts
 from plugin.alias import Alias
-from plugin.binding import Binding, authorization, join
+from plugin.binding import Binding, authorization, join, url_secrets
 from plugin.certificates import read_authorities
 from plugin.identity import NAME, VERSION
 from plugin.step import Step
@@ -69,7 +69,8 @@ def endpoint(alias: Alias, context: Context) -> str:
     """Return the alias's whole URL, path joined and private by now. Raises Failed (`origin_not_admitted`)."""
     url = join(alias.binding.endpoint, alias.path)
     if url != alias.binding.endpoint:
-        context.learn(url)
+        known = url_secrets(alias.binding.endpoint)
+        context.learn(*(value for value in url_secrets(url) if value not in known))
     if not is_admitted(url, context.origins):
         text = f"The origin {origin(url)} is not admitted. Make it the target, or add `--allow-origin {origin(url)}`."
         raise Failed(Code.ORIGIN_NOT_ADMITTED, text)

@@ -58,7 +58,11 @@ class Step:
         """Return `facts.http` of an outcome; of a refusal's body the first 512 characters are kept, once redacted."""
         facts = outcome.http
         if isinstance(facts.get("body"), str):
-            facts = {**facts, "body": self.context.redactor.text(facts["body"]).value[:BODY_CHARACTERS]}
+            body = self.context.redactor.text(facts["body"]).value
+            if "ended" in facts:
+                # The reading broke off, and the half of a private value at its end would not have been recognised.
+                body = body[: max(0, len(body) - self.context.longest_form)]
+            facts = {**facts, "body": body[:BODY_CHARACTERS]}
         return facts
 
     def refusal(self, error: dict[str, Any]) -> dict[str, Any]:

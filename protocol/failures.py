@@ -129,12 +129,12 @@ CODES: dict[Code, CodeEntry] = {
     ),
     Code.UNREACHABLE: CodeEntry(
         "No connection to the server could be made.",
-        "Check host, port and that the server is running; `--wait SECONDS` waits for its port.",
+        "Check host and port, and that the server is running and has finished starting.",
         4,
     ),
     Code.TLS_FAILED: CodeEntry(
         "The TLS handshake failed, or the certificate is not trusted.",
-        "Check the certificate's name and chain; `caFile` adds a private authority.",
+        "Check that the port speaks TLS, and the certificate's name and chain; `caFile` adds a private authority.",
         4,
     ),
     Code.TIMEOUT: CodeEntry(

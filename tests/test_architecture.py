@@ -119,6 +119,7 @@ RIM: dict[str, str] = {
     "host/progress.py": "the clock of the line that says what is running",
     "host/provider.py": "one plugin over the wire: deadlines and signals",
     "host/runs.py": "kept runs, read back",
+    "host/sides.py": "names of runs and baselines, looked up as files",
     "host/terminal.py": "standard output and standard error",
 }
 

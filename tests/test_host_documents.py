@@ -68,3 +68,9 @@ def test_a_failure_leaves_the_old_file_and_no_half_of_a_new_one(
     with pytest.raises(OSError, match="No space left"):
         replace_file(path, b"new")
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (b"old", [path])
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "none/" + "x" * 300])
+def test_a_name_that_is_too_long_for_a_file_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(Failed, match="too long" if "/" not in name else "its folder does not exist"):
+        check_place(str(tmp_path / name))

@@ -286,6 +286,13 @@ def test_diff_compares_the_latest_run_with_the_one_before(assay: Command) -> Non
     assert "tools of look/list: no change" in diff(assay, "latest", "latest").out
 
 
+@pytest.mark.parametrize("side", ["x" * 300, "x" * 5000 + ":api", "latest~" + "9" * 300])
+def test_a_side_that_can_be_no_name_of_a_file_is_refused(assay: Command, side: str) -> None:
+    done = diff(assay, side, "latest")
+    assert done.exit == 2
+    assert "There is no run and no baseline" in done.err
+
+
 def test_diff_initializes_a_plugin_without_bindings_or_origins(assay: Command) -> None:
     run(assay, OLD)
     assay.behave()

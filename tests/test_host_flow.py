@@ -236,6 +236,14 @@ def test_steps_of_one_name_in_two_sections_are_two_steps() -> None:
     assert [step.id for step in found] == ["part/x", "other/x"]
 
 
+def test_commands_are_not_blamed_for_a_frontmatter_without_aliases() -> None:
+    reading = read("---\nname: A\nprovider:\n  api: MCP\n---\n```rfl\napi.tools\n```\n")
+    assert [problem.message for problem in reading.problems] == [
+        "The frontmatter has no `providers`.",
+        "The frontmatter has no key `provider`.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("command", "column", "width", "message", "advice"),
     [

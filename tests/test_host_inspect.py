@@ -98,7 +98,7 @@ def test_a_server_that_cannot_be_reached_is_an_error_with_help(assay: Command) -
     serve(assay, connect=failed("unreachable", "Connection refused.", facts={"connection": "refused"}))
     done = ask(assay, "inspect", TARGET)
     assert done.exit == 4
-    assert done.err.startswith("failed: Connection refused. [unreachable]\nhelp: Check host, port")
+    assert done.err.startswith("failed: Connection refused. [unreachable]\nhelp: Check host and port")
     assert ask(assay, "inspect", TARGET, "--json").document == {
         "format": "assay-inspect/1",
         "protocol": None,
@@ -199,6 +199,16 @@ def test_arguments_come_from_a_file_too(assay: Command) -> None:
     done = ask(assay, "call", TARGET, "read", "@none.json")
     assert done.exit == 2
     assert "none.json cannot be read" in done.err
+
+
+def test_arguments_without_an_end_are_refused_and_not_read_to_it(
+    assay: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("host.commands.call.standard_input", lambda limit: b" " * (limit + 1))
+    for argument in ("@/dev/zero", "-"):
+        done = ask(assay, "call", TARGET, "read", argument)
+        assert (done.exit, assay.plugin.log) == (2, [])
+        assert "The arguments have more than 8388608 bytes." in done.err
 
 
 def test_arguments_come_from_standard_input_too(assay: Command, monkeypatch: pytest.MonkeyPatch) -> None:

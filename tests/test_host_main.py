@@ -1,5 +1,6 @@
 """The command line as a whole: help, versions, unknown words, defects without tracebacks, and what is imported when."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -116,6 +117,65 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
     script = f"{sys.executable} -m host plan examples/flows/inspect.md examples/flows/capture.md | true"
     done = subprocess.run(["/bin/sh", "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
     assert done.stderr == ""
+
+
+def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run `assay` by a shell, which can start a program with a stream closed or full."""
+    words = command.replace("assay", f"{sys.executable} -m host")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        ["/bin/sh", "-c", words], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("assay plugins >&-", 0),
+        ("assay plugins --json >&-", 0),
+        ("assay init >&-", 0),
+        ("assay plan f.md 2>&-", 2),
+        ("assay plan --nope 2>&-", 2),
+        ("assay plan f.md <&- >&- 2>&-", 2),
+        ("assay --help | true", 0),
+        ("assay plan --nope 2>/dev/full", 2),
+        ("assay run f.md --bindings - <&-", 2),
+        ("assay call http://127.0.0.1:9/ tool - --header nothing <&-", 2),
+    ],
+)
+def test_streams_that_are_closed_change_no_status(tmp_path: Path, command: str, status: int) -> None:
+    done = shell(command, tmp_path)
+    assert (done.returncode, "defect" in done.stderr, "Traceback" in done.stderr) == (status, False, False)
+
+
+def test_nothing_that_is_printed_ends_up_in_a_file_that_was_opened_meanwhile(tmp_path: Path) -> None:
+    assert shell("assay init >&- 2>&-", tmp_path).returncode == 0
+    kept = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(kept) == 4
+    assert [text for text in kept if "wrote  " in text] == []
+
+
+@pytest.mark.parametrize("command", ["plugins", "plugins --json", "init"])
+def test_a_full_disk_under_standard_output_is_told_and_is_no_success(tmp_path: Path, command: str) -> None:
+    done = shell(f"assay {command} >/dev/full", tmp_path)
+    assert done.returncode == 4
+    assert done.stderr.startswith("error: Standard output cannot be written to: No space left on device. [internal]")
+    assert done.stderr.count("error:") == 1
+
+
+def test_help_that_cannot_be_written_is_told_by_the_reason_of_the_system(tmp_path: Path) -> None:
+    done = shell("assay --help >/dev/full", tmp_path)
+    assert done.returncode == 4
+    assert "(No space left on device)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_standard_input_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    done = shell("assay call http://127.0.0.1:9/ tool - 0>written", tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: Standard input cannot be read: Bad file descriptor. [invalid_arguments]\n",
+    )
 
 
 #: No path that leads out of the folder: a whole file system of flows takes a while to plan.

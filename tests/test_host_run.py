@@ -442,6 +442,14 @@ def test_a_provider_without_an_executable_could_not_be_carried_out(assay: Comman
     assert json.loads((assay.folder / "out.json").read_text())["flows"][0]["status"] == "error"
 
 
+def test_a_provider_that_nobody_knows_is_a_problem_of_the_flow(assay: Command) -> None:
+    assay.write("f.md", FLOW.replace("api: MCP", "api: Mcp"))
+    done = assay.run("f.md")
+    assert done.exit == 2
+    assert "Did you mean `MCP`?" in done.err
+    assert "--plugin" not in done.err
+
+
 def test_a_plugin_for_another_provider_is_refused(assay: Command) -> None:
     assay.behave(provider="LocalBash")
     done = assay.run("f.md")

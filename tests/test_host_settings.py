@@ -65,6 +65,7 @@ def test_nothing_needs_to_be_set(text: str) -> None:
         ("a.b = 1", Problem(1, 1, 1, "There is no setting `a`.", KNOWN)),
         (r'"\u0061" = 1', Problem(0, 0, 0, "There is no setting `a`.", KNOWN)),
         ("target = 5", Problem(1, 1, 6, "`target` is text that is not empty.", 'Write `target = "…"`.')),
+        ('evidence = "a\\u0000"', Problem(1, 1, 8, "`evidence` is text that is not empty.", 'Write `evidence = "…"`.')),
         ('bindings = ""', Problem(1, 1, 8, "`bindings` is text that is not empty.", 'Write `bindings = "…"`.')),
         (
             'bindings = "-"',
@@ -309,3 +310,13 @@ def test_an_input_that_holds_a_private_value_is_refused_by_its_name() -> None:
     assert found == (
         Problem(0, 0, 0, "The input `a` holds a private value of a binding.", "Inputs are public: give another value."),
     )
+
+
+def test_a_current_folder_that_was_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(Failed, match="The current folder does not exist any more") as caught:
+        find_settings(".")
+    assert caught.value.code == Code.INVALID_ARGUMENTS

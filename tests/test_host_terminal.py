@@ -1,6 +1,7 @@
 """Text for people: what acts on a terminal, or hides in it, is spelled out; streams and colours are the right ones."""
 
 import io
+import json
 import unicodedata
 
 import pytest
@@ -55,6 +56,29 @@ def test_results_and_problems_go_to_their_own_streams() -> None:
     terminal.progress("progress")
     terminal.problem("problem")
     assert (out.getvalue(), error.getvalue()) == ("result\n", "progress\nproblem\n")
+
+
+class Device(io.TextIOWrapper):
+    """A terminal that takes bytes."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("kind", [Device, io.TextIOWrapper])
+def test_a_document_on_a_terminal_shows_all_that_is_in_its_strings(kind: type[io.TextIOWrapper]) -> None:
+    raw = io.BytesIO()
+    value = {"name": "left\u202eright", "tag": "\U000e0041", "text": "née 😀\x9b\n\x7f"}
+    content = json.dumps(value, ensure_ascii=False, indent=2).encode()
+    stream = kind(raw, encoding="utf-8")
+    Terminal(stream, io.StringIO()).document(content)
+    assert json.loads(raw.getvalue()) == value
+    if kind is Device:
+        shown = raw.getvalue().decode()
+        assert "née 😀" in shown
+        assert [character for character in shown if not character.isprintable() and character != "\n"] == []
+    else:
+        assert raw.getvalue() == content
 
 
 def test_a_quiet_terminal_tells_problems_only() -> None:

@@ -327,6 +327,6 @@ def test_what_initialize_was_refused_with_is_always_known(status: int) -> None:
 def test_hints_say_what_to_do_next() -> None:
     hints: dict[Any, str] = {status: outcome(status=status, kind="").message for status in (401, 404, 405, 418)}
     assert "credentials" in hints[401]
-    assert "path of `endpoint`" in hints[404]
+    assert "path of the server's URL" in hints[404]
     assert "takes no POST" in hints[405]
     assert "server's log" in hints[418]

@@ -13,7 +13,7 @@ from plugin.headers import RESERVED, canonical_name
 from protocol.failures import Code, Failed
 from protocol.values.redaction import Redactor
 
-SECRETS = ("private-token", "4711", "true", "null")
+SECRETS = ("private-token", "4711", "true", "null", "a/private~value")
 
 
 def surroundings(*secrets: str, query: bool = False, names: tuple[str, ...] = ()) -> Surroundings:
@@ -66,12 +66,9 @@ def test_numbers_in_arguments_keep_their_spelling() -> None:
 def test_an_unknown_command_is_named_beside_those_that_exist() -> None:
     with pytest.raises(Failed) as caught:
         find_command("calll")
-    assert caught.value.failure == (
-        Code.INVALID_ARGUMENTS,
-        "There is no command `calll`; there are " + ", ".join(f"`{name}`" for name in COMMANDS) + ".",
-        None,
-        None,
-    )
+    listed = ", ".join(f"`{name}`" for name in COMMANDS)
+    message = f"There is no command `calll`; there are {listed}."
+    assert caught.value.failure == (Code.INVALID_ARGUMENTS, message, None, None)
 
 
 def test_an_unknown_argument_is_named_beside_those_that_exist() -> None:
@@ -145,6 +142,19 @@ def test_token_file_names_are_admitted(name: str) -> None:
 def test_other_token_file_names_are_refused(name: str) -> None:
     code, where, _ = refusal("tools", {"tokenFile": name})
     assert (code, where) == (Code.INVALID_ARGUMENTS, "tokenFile")
+
+
+def test_text_arguments_are_bounded() -> None:
+    for command, name, limit in (
+        ("call", "tool", 1024),
+        ("servers", "tool", 1024),
+        ("get_prompt", "name", 1024),
+        ("read_resource", "uri", 8192),
+    ):
+        assert check(command, {name: "a" * limit}) == {name: "a" * limit}
+        for text in ("", "a" * (limit + 1)):
+            found = refusal(command, {name: text})
+            assert found == (Code.INVALID_ARGUMENTS, name, f"`{name}` has 1 to {limit} characters.")
 
 
 @pytest.mark.parametrize("tool", ["", "a" * 1025])
@@ -242,6 +252,16 @@ def test_headers_are_admitted_at_their_limits() -> None:
         ("call", {"tool": "t", "expect": {"json": [{"pointer": "/a", "type": "null"}]}}),
         ("call_value", {"tool": "t", "select": "/private-token"}),
         ("tools", {"expect": {"present": ["private-token"]}}),
+        ("call_value", {"tool": "t", "select": "/a~1private~0value"}),
+        ("call_value", {"tool": "t", "select": "/a/private~0value"}),
+        ("call", {"tool": "t", "expect": {"json": [{"pointer": "/x/a~1private~0value/y", "exists": False}]}}),
+        ("call", {"tool": "t", "http": {"status": 403, "scope": "private-token"}}),
+        ("read_resource", {"uri": "file:///private-token"}),
+        ("read_resource", {"uri": "file:///x", "expect": {"textExcludes": ["private-token"]}}),
+        ("get_prompt", {"name": "private-token"}),
+        ("get_prompt", {"name": "p", "arguments": {"a": "private-token"}}),
+        ("servers", {"tool": "private-token"}),
+        ("servers", {"expect": {"absent": ["private-token"]}}),
         ("tools", {"expect": {"count": 4711}}),
         ("connect", {"headers": {"X-A": "private-token"}}),
         ("connect", {"headers": {"private-token": "v"}}),

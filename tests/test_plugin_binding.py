@@ -229,6 +229,34 @@ def test_what_is_no_object_is_refused(configuration: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "fields",
+    [
+        {"endpoint": "http://host/" + "a" * 8180},
+        {"bearerToken": "abcd"},
+        {"bearerToken": "a" * 16_384},
+        {"headers": {"A": "abcd"}},
+        {"headers": {"A": "a" * 16_384}},
+        {"headers": {f"H{number}": "abcd" for number in range(32)}},
+        {"headers": {"Authorization": "Bearer abcd"}},
+        {"headers": {}},
+        {"headers": "{}"},
+        {"tokenDirectory": "/run"},
+        {"tokenDirectory": "/" + "a" * 4_095},
+        {"caFile": "/a.p"},
+        {"caFile": "/" + "a" * 4_095},
+    ],
+)
+def test_fields_are_admitted_at_their_limits(fields: dict[str, Any]) -> None:
+    read(**fields)
+
+
+@pytest.mark.parametrize("field", ["tokenDirectory", "caFile"])
+def test_paths_are_refused_past_their_limit(field: str) -> None:
+    message, _ = refusal({"endpoint": ENDPOINT, field: "/" + "a" * 4_096})
+    assert "4 to 4096 characters" in message
+
+
+@pytest.mark.parametrize(
     "name",
     ["accept", "Cookie", "content-length", "HOST", "mcp-session-id", "MCP-Protocol-Version", "mcp-param-x", "te"],
 )

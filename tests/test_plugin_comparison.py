@@ -303,7 +303,7 @@ def test_what_is_no_catalog_is_refused(catalogs: Any) -> None:
 
 def test_only_inventories_that_exist_are_compared() -> None:
     with pytest.raises(InvalidParams, match="compares tools"):
-        compare_states("resources", {}, {})
+        compare_states("roots", {}, {})
 
 
 def test_the_classes_are_those_of_the_documentation() -> None:

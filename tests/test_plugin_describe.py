@@ -30,6 +30,20 @@ ROOT = Path(__file__).resolve().parents[1]
 HEAVY = ("asyncio", "httpx", "httpcore", "ssl", "click", "authlib", "msgspec", "socket", "threading", "subprocess")
 
 
+#: What the gateway helpers expect: names, and all that a call can.
+GATEWAY_KEYS = {
+    "present",
+    "absent",
+    "only",
+    "rpcError",
+    "isError",
+    "textIncludes",
+    "textExcludes",
+    "redacted",
+    "json",
+}
+
+
 def plugin(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *options.pop("interpreter", ()), "-m", "plugin", *arguments],
@@ -62,8 +76,16 @@ def test_the_commands_are_those_that_exist(described: dict[str, Any]) -> None:
     assert seen == {
         "connect": ("observe", False),
         "tools": ("observe", False),
+        "resources": ("observe", False),
+        "resource_templates": ("observe", False),
+        "prompts": ("observe", False),
+        "read_resource": ("observe", False),
+        "get_prompt": ("observe", False),
         "call": ("mutate", False),
         "call_value": ("mutate", True),
+        "servers": ("mutate", False),
+        "describe_server": ("mutate", False),
+        "describe_tools": ("mutate", False),
         "disconnect": ("mutate", False),
         "oauth_begin": ("mutate", False),
         "oauth_finish": ("mutate", False),
@@ -75,8 +97,16 @@ def test_the_commands_are_those_that_exist(described: dict[str, Any]) -> None:
     [
         ("connect", [], ["headers", "expect", "path", "tokenFile"]),
         ("tools", [], ["expect", "path", "tokenFile"]),
-        ("call", ["tool"], ["arguments", "expect", "path", "tokenFile"]),
+        ("resources", [], ["expect", "path", "tokenFile"]),
+        ("resource_templates", [], ["expect", "path", "tokenFile"]),
+        ("prompts", [], ["expect", "path", "tokenFile"]),
+        ("read_resource", ["uri"], ["expect", "http", "path", "tokenFile"]),
+        ("get_prompt", ["name"], ["arguments", "expect", "http", "path", "tokenFile"]),
+        ("call", ["tool"], ["arguments", "expect", "http", "path", "tokenFile"]),
         ("call_value", ["tool", "select"], ["arguments", "expect", "path", "tokenFile"]),
+        ("servers", [], ["tool", "arguments", "expect", "path", "tokenFile"]),
+        ("describe_server", [], ["tool", "arguments", "expect", "path", "tokenFile"]),
+        ("describe_tools", [], ["tool", "arguments", "expect", "path", "tokenFile"]),
         ("disconnect", [], ["path", "tokenFile"]),
         ("oauth_begin", [], ["path"]),
         ("oauth_finish", [], []),
@@ -96,6 +126,14 @@ def test_each_command_takes_the_arguments_of_the_seed(
     [
         ("connect", {"status"}),
         ("tools", {"present", "absent", "only", "count", "noTrueAnnotations"}),
+        ("resources", {"present", "absent", "only", "count"}),
+        ("resource_templates", {"present", "absent", "only", "count"}),
+        ("prompts", {"present", "absent", "only", "count"}),
+        ("read_resource", {"rpcError", "textIncludes", "textExcludes", "redacted", "json", "count"}),
+        ("get_prompt", {"rpcError", "textIncludes", "textExcludes", "redacted", "json", "count"}),
+        ("servers", GATEWAY_KEYS),
+        ("describe_server", GATEWAY_KEYS),
+        ("describe_tools", GATEWAY_KEYS),
         ("call", {"rpcError", "isError", "textIncludes", "textExcludes", "redacted", "json"}),
         ("call_value", {"textIncludes", "textExcludes", "redacted", "json"}),
         ("disconnect", set()),
@@ -116,7 +154,7 @@ def test_arguments_are_strings_and_json_arguments_describe_their_object(describe
     for command in described["commands"]:
         for name, schema in command["arguments"]["properties"].items():
             assert schema["type"] == "string"
-            assert ("contentSchema" in schema) == (name in ("headers", "arguments", "expect"))
+            assert ("contentSchema" in schema) == (name in ("headers", "arguments", "expect", "http"))
             assert schema.get("contentMediaType") == ("application/json" if "contentSchema" in schema else None)
 
 

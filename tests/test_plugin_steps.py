@@ -1,12 +1,14 @@
 """The commands against a scripted server: what they send, what they report, and how the alias stands afterwards."""
 
 import json
+import ssl
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 
 from protocol.failures import Failed
 from protocol.values.document import parse
@@ -188,6 +190,19 @@ def test_a_missing_certificate_file_is_a_wrong_binding_and_nothing_is_contacted(
         assert server.requests == []
 
 
+def test_the_authorities_of_a_binding_are_added_to_the_system_s(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    file = tmp_path / "ca.pem"
+    file.write_bytes(authority.cert_pem.bytes())
+    with HttpServer(McpScript(), tls=context) as server:
+        with bench(server) as plugin:
+            assert plugin.outcome("connect") == ("failed", "tls_failed", "refused")
+        with bench(server, caFile=str(file)) as plugin:
+            assert plugin.outcome("connect") == SUCCEEDED_OPEN
+
+
 # path and token file
 
 
@@ -197,10 +212,18 @@ def test_a_path_is_appended_and_fixed_and_evidence_does_not_depend_on_it() -> No
         with HttpServer(McpScript()) as server, bench(server) as plugin:
             states.append([plugin.run("connect", path=path)["state"], plugin.run("tools", path=path)["state"]])
             assert {request.path for request in server.requests} == {f"/mcp/{path}"}
-            assert f"{server.url}/{path}" in plugin.learnt
+            assert plugin.learnt[0] == f"{server.url}/{path}"
             assert plugin.outcome("tools", path="other") == ("failed", "binding_fixed", "open")
             assert plugin.outcome("tools") == SUCCEEDED_OPEN
     assert states[0] == states[1]
+
+
+def test_a_long_path_is_private_without_its_origin_too() -> None:
+    text = {"content": [{"type": "text", "text": "you asked /mcp/tenant-0123456789"}]}
+    with HttpServer(McpScript(on={"tools/call": text})) as server, bench(server) as plugin:
+        seen = plugin.run("call", tool="t", path="tenant-0123456789")
+        assert seen["state"]["text"] == "you asked [redacted]"
+        assert plugin.learnt[:2] == [f"{server.url}/tenant-0123456789", "/mcp/tenant-0123456789"]
 
 
 @pytest.mark.parametrize("argument", ["path", "tokenFile"])

@@ -1,6 +1,6 @@
 """`assay call`: one tool call, and the reply as it is but for private values."""
 
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -15,9 +15,6 @@ from host.terminal import LiveLine, Terminal, standard_input
 from protocol.wire.steps import StepResult
 
 __all__ = ["call"]
-
-#: Arguments that are read from standard input, in bytes: what a line of the host wire has room for.
-_INPUT_LIMIT: Final = 8 * 1024 * 1024
 
 
 @click.command()
@@ -42,7 +39,7 @@ def call(
     """
     terminal = Terminal(quiet=quiet)
     asked = read_server(url, plugin=plugin, **server)
-    written = read_argument(arguments, lambda: standard_input(_INPUT_LIMIT))
+    written = read_argument(arguments, standard_input)
     interruption = Interruption()
     with listening(interruption):
         status = _call(asked, tool, written, as_json, terminal, interruption)

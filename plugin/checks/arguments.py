@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from plugin.checks.expectation import Expect, read_expect
+from plugin.checks.refusal import Refusal, read_refusal
 from plugin.checks.texts import has_terminal_control
-from plugin.commands import COMMANDS, TEXT_LIMIT, Argument, Command
+from plugin.commands import COMMANDS, TEXT_LIMIT, URI_LIMIT, Argument, Command
 from plugin.headers import CREDENTIAL, HEADERS_TEXT_LIMIT, HeaderError, read_headers
 from protocol.failures import Code, Failed
 from protocol.values.document import JsonError, parse
@@ -16,6 +17,8 @@ __all__ = ["Checked", "Surroundings", "check_arguments", "find_command"]
 
 _PATH: Final = re.compile(r"[A-Za-z0-9._~-]+(?:/[A-Za-z0-9._~-]+)*\Z")
 PATH_LIMIT: Final = 256
+#: Arguments that say what has to hold.
+_EXPECTING: Final = ("expect", "http")
 _FILE_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
 
 
@@ -64,6 +67,8 @@ def check_arguments(
     for name, argument in known.items():
         if argument.required and name not in arguments:
             raise _invalid(name, f"is required by `{command.name}`")
+    if all(name in arguments for name in _EXPECTING):
+        raise _invalid("http", "stands in place of `expect`; keep one of the two", Code.INVALID_EXPECTATION)
     values = {}
     for name, text in arguments.items():
         parsed = _object(known[name], text) if known[name].json else text
@@ -84,7 +89,7 @@ def _private(name: str) -> Failed:
 
 
 def _object(argument: Argument, text: str) -> Any:
-    code = Code.INVALID_EXPECTATION if argument.name == "expect" else Code.INVALID_ARGUMENTS
+    code = Code.INVALID_EXPECTATION if argument.name in _EXPECTING else Code.INVALID_ARGUMENTS
     try:
         document = parse(text)
     except JsonError as error:
@@ -115,23 +120,29 @@ def _token_file(value: str, _command: Command, _surroundings: Surroundings) -> s
     return value
 
 
-def _tool(value: str, _command: Command, _surroundings: Surroundings) -> str:
-    if not 1 <= len(value) <= TEXT_LIMIT:
-        raise _invalid("tool", f"is a name of 1 to {TEXT_LIMIT} characters")
-    return value
+def _text(name: str, most: int) -> Callable[[str, Command, Surroundings], str]:
+    def read(value: str, _command: Command, _surroundings: Surroundings) -> str:
+        if not 1 <= len(value) <= most:
+            raise _invalid(name, f"has 1 to {most} characters")
+        return value
+
+    return read
 
 
 def _any_object(value: dict[str, Any], _command: Command, _surroundings: Surroundings) -> dict[str, Any]:
     return value
 
 
-def _select(value: str, _command: Command, _surroundings: Surroundings) -> tuple[str, ...]:
+def _select(value: str, _command: Command, surroundings: Surroundings) -> tuple[str, ...]:
     if has_terminal_control(value):
         raise _invalid("select", "holds a terminal control")
     try:
-        return parse_pointer(value)
+        tokens = parse_pointer(value)
     except PointerError as error:
         raise _invalid("select", f"is not usable: {error.reason}") from None
+    if surroundings.holds(_decoded(tokens)):
+        raise _private("select")
+    return tokens
 
 
 def _headers(value: Any, _command: Command, surroundings: Surroundings) -> dict[str, str]:
@@ -145,16 +156,31 @@ def _headers(value: Any, _command: Command, surroundings: Surroundings) -> dict[
         raise _invalid("headers", f"is not usable: {error.reason}; credentials belong in the binding") from None
 
 
-def _expect(value: Any, command: Command, _surroundings: Surroundings) -> Expect:
-    return read_expect(value, command.expect)
+def _expect(value: Any, command: Command, surroundings: Surroundings) -> Expect:
+    expect = read_expect(value, command.expect)
+    if surroundings.holds([_decoded(assertion.tokens) for assertion in expect.get("json", ())]):
+        raise _private("expect")
+    return expect
+
+
+def _decoded(tokens: tuple[str, ...]) -> list[str]:
+    """Return what a pointer says: a private value with `/` or `~` in it is spelled otherwise in the pointer itself."""
+    return [*tokens, "/".join(tokens)]
+
+
+def _http(value: Any, _command: Command, _surroundings: Surroundings) -> Refusal:
+    return read_refusal(value)
 
 
 _READERS: Final[dict[str, Callable[[Any, Command, Surroundings], Any]]] = {
     "path": _path,
     "tokenFile": _token_file,
-    "tool": _tool,
+    "tool": _text("tool", TEXT_LIMIT),
+    "name": _text("name", TEXT_LIMIT),
+    "uri": _text("uri", URI_LIMIT),
     "arguments": _any_object,
     "select": _select,
     "headers": _headers,
     "expect": _expect,
+    "http": _http,
 }

@@ -1,10 +1,10 @@
-"""What came back from one tool call, in the form that expectations look at: kept parts redacted, targets untouched."""
+"""What came back from one request, in the form that expectations look at: kept parts redacted, targets untouched."""
 
 from typing import Any, Final, NamedTuple
 
+from plugin.checks.contents import CONTENTS
 from protocol.mcp.replies import Outcome
-from protocol.values.document import JsonError, encode, integer, parse
-from protocol.values.hashes import digest
+from protocol.values.document import JsonError, integer, parse
 from protocol.values.pointer import MISSING
 from protocol.values.redaction import Redactor
 
@@ -15,11 +15,12 @@ TEXT_LIMIT: Final = 16_384
 
 
 class Observation(NamedTuple):
-    """An answer of the server to a call.
+    """An answer of the server to `tools/call`, `resources/read` or `prompts/get`.
 
     ``kind`` is ``result``, ``rpc-error`` or ``unavailable`` (``reason`` then says why). ``whole`` is the redacted
-    result or error, ``text`` its redacted text uncut. ``blocks`` and ``structured`` (MISSING when there is none) are as
-    the server sent them: they are looked into and never kept.
+    result or error, ``text`` its redacted text uncut, ``kept`` the method's own part of the state.
+    ``blocks`` and ``structured`` (MISSING when there is none) are as the server sent them: they are looked into and
+    never kept.
     """
 
     kind: str
@@ -27,16 +28,16 @@ class Observation(NamedTuple):
     redacted: bool = False
     text: str = ""
     is_error: bool = False
-    content_types: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     structured: Any = MISSING
-    structured_hash: str | None = None
+    length: int | None = None
+    kept: dict[str, Any] | None = None
     code: int | None = None
     reason: str | None = None
 
 
-def observe(outcome: Outcome, redactor: Redactor) -> Observation:
-    """Look at a ``result``, ``rpc-error`` or ``unavailable`` outcome of `tools/call`."""
+def observe(outcome: Outcome, redactor: Redactor, method: str = "tools/call") -> Observation:
+    """Look at a ``result``, ``rpc-error`` or ``unavailable`` outcome of ``method``."""
     if outcome.kind == "unavailable":
         return Observation("unavailable", reason=str(outcome.value))
     value = outcome.value
@@ -45,32 +46,23 @@ def observe(outcome: Outcome, redactor: Redactor) -> Observation:
     if outcome.kind == "rpc-error":
         text = redactor.text(value["message"]).value
         return Observation("rpc-error", whole, redacted, text, code=integer(value["code"]))
-    types, blocks, structured = _parts(value)
+    reading = CONTENTS[method]
+    texts, structured, length = reading.contents(value)
+
+    def clean(part: Any) -> Any:
+        return part if clear else redactor.redact(part).value
+
     return Observation(
         "result",
         whole,
         redacted,
-        text="\n".join(blocks if clear else redactor.redact(list(blocks)).value),
+        text="\n".join(clean(list(texts))),
         is_error=value.get("isError") is True,
-        content_types=tuple(types if clear else redactor.redact(types).value),
-        blocks=blocks,
+        blocks=texts,
         structured=structured,
-        structured_hash=None if structured is MISSING else digest(redactor.redact(structured).value),
+        length=length,
+        kept=reading.kept(value, clean),
     )
-
-
-def _parts(result: dict[str, Any]) -> tuple[list[str], tuple[str, ...], Any]:
-    """Return content types, text blocks and structured content; those of 2024-10-07 stand in one member."""
-    if "content" not in result:
-        value = result["toolResult"]
-        if isinstance(value, str):
-            return ["toolResult"], (value,), MISSING
-        return ["toolResult"], (encode(value).decode(),), value
-    content = result["content"]
-    structured = result.get("structuredContent")
-    texts = tuple(block["text"] for block in content if block["type"] == "text")
-    # Servers write null for content that is not there.
-    return [block["type"] for block in content], texts, MISSING if structured is None else structured
 
 
 def only_block(observation: Observation) -> Any:
@@ -90,20 +82,9 @@ def state_of(observation: Observation) -> dict[str, Any]:
     """Return what the state keeps of an answer; expectations add to it."""
     if observation.kind == "unavailable":
         return {"kind": "unavailable", "reason": observation.reason}
-    kept = {"text": observation.text[:TEXT_LIMIT], "truncated": len(observation.text) > TEXT_LIMIT}
+    text, truncated = observation.text[:TEXT_LIMIT], len(observation.text) > TEXT_LIMIT
     if observation.kind == "rpc-error":
-        return {
-            "kind": "rpc-error",
-            "code": observation.code,
-            "message": kept["text"],
-            "truncated": kept["truncated"],
-            "redacted": observation.redacted,
-        }
-    return {
-        "kind": "result",
-        "isError": observation.is_error,
-        "contentTypes": list(observation.content_types),
-        **kept,
-        "structuredContent": observation.structured_hash,
-        "redacted": observation.redacted,
-    }
+        own: dict[str, Any] = {"code": observation.code, "message": text}
+    else:
+        own = {**(observation.kept or {}), "text": text}
+    return {"kind": observation.kind, **own, "truncated": truncated, "redacted": observation.redacted}

@@ -1,4 +1,4 @@
-"""Compares the answer to a call with its `expect`: evaluates every key, and shows neither operands nor targets."""
+"""Compares the answer to a request with its `expect`: evaluates every key, and shows neither operands nor targets."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
@@ -20,13 +20,18 @@ class Findings(NamedTuple):
     @property
     def message(self) -> str:
         """The failures in one sentence, for people."""
-        parts = [f"{_place(failure)} ({failure['reason']})" for failure in self.failures]
+        parts = [f"{self._place(failure)} ({failure['reason']})" for failure in self.failures]
         noun = "expectation" if len(parts) == 1 else "expectations"
         return f"{len(parts)} {noun} failed: {', '.join(parts)}."
 
-
-def _place(failure: dict[str, Any]) -> str:
-    return f"{failure['expectation']}[{failure['index']}]" if "index" in failure else str(failure["expectation"])
+    def _place(self, failure: dict[str, Any]) -> str:
+        if "index" not in failure:
+            return str(failure["expectation"])
+        place = f"{failure['expectation']}[{failure['index']}]"
+        if failure["expectation"] != "json":
+            return place
+        assertion = self.assertions[failure["index"]]
+        return f'{place} {assertion["operator"]} "{assertion["pointer"]}"'
 
 
 def compare_reply(expect: Expect, observation: Observation, is_private: Callable[[str], bool]) -> Findings:
@@ -110,7 +115,17 @@ def _redacted(operand: bool, observation: Observation) -> _Found:
         yield {"reason": "redacted" if observation.redacted else "not-redacted"}
 
 
+def _count(operand: int, observation: Observation) -> _Found:
+    if observation.kind == "unavailable":
+        yield _UNAVAILABLE
+    elif observation.kind == "rpc-error":
+        yield {"reason": "refused"}
+    elif observation.length != operand:
+        yield {"reason": f"count-is-{observation.length}"}
+
+
 _EVALUATORS: Final[dict[str, Callable[[Any, Observation], _Found]]] = {
+    "count": _count,
     "rpcError": _rpc_error,
     "isError": _is_error,
     "textIncludes": _text_includes,

@@ -1,29 +1,52 @@
 """Carries out the inventory commands: reads one inventory to its end and compares it with `expect`."""
 
-from typing import Any
+from typing import Any, Final
 
 from plugin.checks.inventory import InventoryFailure, Listing, compare_inventory
 from plugin.opening import require_connection
 from plugin.step import Step, Verdict
 from protocol.failures import Code
-from protocol.mcp.inventories import KINDS, record
+from protocol.mcp.inventories import KINDS, Kind, record
 from protocol.mcp.paging import Inventory, Limits
-from protocol.values.document import canonical
+from protocol.values.document import canonical, encode
 from protocol.values.redaction import Redactor
-from protocol.wire.steps import Artifact, StepResult
+from protocol.wire.steps import ARTIFACT_LIMIT, Artifact, StepResult
 
-__all__ = ["CATALOG", "tools"]
+__all__ = ["CATALOG", "prompts", "resource_templates", "resources", "tools"]
 
 #: Name of the artifact that holds redacted entries where the binding says `keepText`.
-CATALOG = "catalog.json"
+CATALOG: Final = "catalog.json"
+#: Bytes of a state that its entries may take: the limit, but for what stands around them.
+STATE_ROOM: Final = ARTIFACT_LIMIT - 1024
+#: Locations of schemas that cannot take the state of 5,000 tools to its limit, at some 80 bytes each.
+_FEW_LOCATIONS: Final = 40_000
 
 
 def tools(step: Step) -> StepResult:
     """List every tool."""
+    return _list(step, KINDS["tools"])
+
+
+def resources(step: Step) -> StepResult:
+    """List every resource."""
+    return _list(step, KINDS["resources"])
+
+
+def resource_templates(step: Step) -> StepResult:
+    """List every resource template."""
+    return _list(step, KINDS["resource_templates"])
+
+
+def prompts(step: Step) -> StepResult:
+    """List every prompt."""
+    return _list(step, KINDS["prompts"])
+
+
+def _list(step: Step, kind: Kind) -> StepResult:
     connection = require_connection(step)
     binding = step.alias.binding
     limits = Limits(binding.max_pages, binding.max_items, binding.max_response_bytes)
-    inventory = connection.read(KINDS["tools"], limits, step.progress)
+    inventory = connection.read(kind, limits, step.progress)
     step.facts |= {"pages": len(inventory.pages), "http": step.http(inventory.outcome)}
     if inventory.refusal is not None:
         step.facts["refusal"] = step.refusal(inventory.refusal)
@@ -45,12 +68,12 @@ def _incomplete(step: Step, inventory: Inventory) -> StepResult:
 def _complete(step: Step, inventory: Inventory) -> StepResult:
     kind = inventory.kind
     entries = _redacted(inventory, step.context.redactor)
-    records = [record(kind, entry, changed) for entry, changed in entries]
+    records = _without_shapes([record(kind, entry, changed) for entry, changed in entries])
     listing = Listing([entry[kind.key] for entry in inventory.entries], records)
     failures = compare_inventory(step.expect, listing) if step.expect is not None else []
     if failures:
         step.facts["failedExpectations"] = [failure._asdict() for failure in failures]
-    order = sorted(range(len(records)), key=lambda index: (records[index][kind.key], canonical(records[index])))
+    order = _order([record[kind.key] for record in records], records)
     state = {
         "inventory": kind.name,
         "declared": inventory.declared,
@@ -64,6 +87,21 @@ def _complete(step: Step, inventory: Inventory) -> StepResult:
         artifacts.append(Artifact(CATALOG, kept))
     display = {"entries": [entry for entry, _ in entries]}
     return step.result(_verdict(inventory, failures), state, artifacts=artifacts, display=display)
+
+
+def _order(names: list[str], records: list[dict[str, Any]]) -> list[int]:
+    """Return the places of the records sorted by name; those whose names redact alike go by what else they hold."""
+    if len(set(names)) == len(names):
+        return sorted(range(len(names)), key=names.__getitem__)
+    return sorted(range(len(names)), key=lambda place: (names[place], canonical(records[place])))
+
+
+def _without_shapes(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave the shapes out where they would take the state past its limit: hashes still tell that a tool changed."""
+    shapes = [record["shape"] for record in records if record.get("shape")]
+    if sum(map(len, shapes)) < _FEW_LOCATIONS or len(encode(records)) <= STATE_ROOM:
+        return records
+    return [{**record, "shape": None} for record in records]
 
 
 def _verdict(inventory: Inventory, failures: list[InventoryFailure]) -> Verdict:

@@ -11,7 +11,9 @@ _RAW: Final = -zlib.MAX_WBITS
 
 
 class BodyError(ValueError):
-    """The body cannot be read on. ``reason`` quotes nothing of it; ``too_large`` when it passed the limit.
+    """The body cannot be read on. ``reason`` quotes nothing of it, and may name its content encoding uncut.
+
+    ``too_large`` when it passed the limit.
 
     ``rest`` is what of the last piece was within the limit.
     """
@@ -42,7 +44,7 @@ def decoder(encoding: str, limit: int) -> Decoder:
         return Inflater(limit, _GZIP)
     if name == "deflate":
         return Inflater(limit, _ZLIB)
-    raise BodyError(f"the body has the content encoding {name[:60]}, which was not asked for")
+    raise BodyError(f"the body has the content encoding {encoding}, which was not asked for")
 
 
 class Verbatim:

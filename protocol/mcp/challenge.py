@@ -12,11 +12,16 @@ _PARAMETER: Final = re.compile(rf'({_NAME})[ \t]*=[ \t]*(?:({_NAME})|"((?:[^"\\]
 _SCHEME: Final = re.compile(rf"({_NAME})(?=[ \t,]|\Z)")
 _TOKEN68: Final = re.compile(r"[ \t]+([A-Za-z0-9._~+/-]+=*)[ \t]*(?=,|\Z)")
 _SKIP: Final = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*"?)*', re.DOTALL)
+#: Parameters that somebody looks up. Of the others the spelling is kept: a name in lower case would not be recognised
+#: as the private value that it may be.
+_KNOWN: Final = frozenset({"realm", "charset", "scope", "error", "error_description", "error_uri", "resource_metadata"})
 _QUOTED_PAIR: Final = re.compile(r"\\(.)", re.DOTALL)
 
 
 class Challenge(NamedTuple):
-    """One challenge: its scheme as spelled, its parameters by lower-case name, or its one token68.
+    """One challenge: its scheme as spelled, its parameters, or its one token68.
+
+    Parameters that are known go by their name in lower case, all others by their name as spelled.
 
     ``fault`` names the first thing that is wrong with its form; what could be read stands all the same.
     """
@@ -82,10 +87,11 @@ class _Field:
         self._at = found.end()
         name, token, quoted = found.groups()
         parameters = self._found[-1].parameters
-        if name.lower() in parameters:
+        key = name.lower() if name.lower() in _KNOWN else name
+        if key in parameters:
             self._blame("repeated-parameter")
         else:
-            parameters[name.lower()] = token if token is not None else _QUOTED_PAIR.sub(r"\1", quoted)
+            parameters[key] = token if token is not None else _QUOTED_PAIR.sub(r"\1", quoted)
         return True
 
     def _take_scheme(self) -> bool:

@@ -101,7 +101,7 @@ class Opened:
         self.status = response.status_code
         self._response = response
         self._attempt = attempt
-        self._headers = [(name.lower(), value.decode("latin-1").strip()) for name, value in response.headers.raw]
+        self._headers = [(name.lower(), _text(value).strip()) for name, value in response.headers.raw]
 
     def fields(self, name: bytes) -> list[str]:
         """Return the values of a header field, one for each of its lines; ``name`` is lower case."""
@@ -136,6 +136,14 @@ class Opened:
     def close(self) -> None:
         """Give the connection back when the body was read to its end, else close it."""
         self._response.close()
+
+
+def _text(value: bytes) -> str:
+    """Decode a header. Bytes beyond ASCII are UTF-8 in practice; RFC 9110 (section 5.5) leaves them opaque."""
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 class _Pool(httpcore.ConnectionPool):

@@ -44,7 +44,7 @@ def negotiate(outcome: Outcome) -> Negotiated | Outcome:
         return _unusable(outcome, Code.PROTOCOL_ERROR, f"The result of initialize is malformed: {reason}.")
     revision = REVISIONS.get(result["protocolVersion"])
     if revision is None:
-        text = f"The server chose MCP {result['protocolVersion'][:60]}; this client speaks {_SPOKEN}."
+        text = f"The server chose MCP {result['protocolVersion']}; this client speaks {_SPOKEN}."
         return _unusable(outcome, Code.VERSION_UNSUPPORTED, text)
     return Negotiated(revision, result["serverInfo"], result["capabilities"])
 
@@ -75,7 +75,7 @@ def _refused(outcome: Outcome) -> Outcome:
 
 def _wanted(data: Any) -> str:
     supported = data.get("supported") if isinstance(data, dict) else None
-    names = [name[:60] for name in supported if isinstance(name, str)] if isinstance(supported, list) else []
+    names = [name for name in supported if isinstance(name, str)] if isinstance(supported, list) else []
     wanted = ", ".join(names[:10]) or "revisions that it does not name"
     return f"The server wants MCP {wanted}; this client speaks {_SPOKEN}."
 

@@ -31,7 +31,7 @@ def _mapped(late: _Late, failed: _Failed) -> Iterator[None]:
     except Late as error:
         raise late(str(error)) from None
     except ssl.SSLCertVerificationError as error:
-        raise failed(f"the certificate is not trusted: {error.verify_message}") from None
+        raise failed(f"the certificate is not trusted: {error.verify_message.rstrip('.')}") from None
     except ssl.SSLError as error:
         raise failed(f"TLS failed: {error.reason or 'the connection was closed'}") from None
     except OSError as error:

@@ -193,13 +193,13 @@ def _status_message(asked: Asked, reply: Reply) -> str:
 
 _HINTS: Final = {
     400: "Look at the body: it may say what the server misses.",
-    401: "It asks for credentials; the challenge is in the facts.",
+    401: "It asks for credentials: bind a `bearerToken` (`inspect` and `call`: `--bearer-env`), or check yours.",
     403: "It refuses this identity, or the origin of the request; a challenge may be in the facts.",
-    404: "Check the path of `endpoint`.",
-    405: "Check `endpoint`: this address takes no POST.",
+    404: "Check the path of the server's URL.",
+    405: "This address takes no POST: check the server's URL.",
     406: "It does not give what MCP asks for (JSON or an event stream).",
     408: "It gave up waiting for the request.",
-    415: "It does not take JSON at this address; check `endpoint`.",
+    415: "It does not take JSON at this address: check the server's URL.",
     429: "It limits the rate of requests.",
 }
 
@@ -228,7 +228,9 @@ def _accepted(asked: Asked, reply: Reply) -> Outcome | None:
 def _foreign(asked: Asked, reply: Reply) -> Outcome | None:
     if reply.type in (JSON, EVENT_STREAM):
         return None
-    kind = f"the content type {reply.type[:200]}" if reply.type else "no content type"
+    # As the server spelled it, and uncut: a private value in it has to be recognised by whoever redacts the message.
+    spelled = reply.http.get("contentType") or reply.type
+    kind = f"the content type {spelled}" if spelled else "no content type"
     text = f"The reply to {asked.method} has {kind}; MCP allows {JSON} and {EVENT_STREAM}. Check `endpoint`."
     return _lost(reply, Code.PROTOCOL_ERROR, text)
 

@@ -13,7 +13,9 @@ def fault(method: str, result: Any, revision: Revision | None) -> str | None:
 
     Every result is an object. Of a tool result, ``content`` is an array of objects with a string ``type`` (a text block
     with a string ``text``) and ``isError`` a boolean where present. ``structuredContent`` is taken as it is: revisions
-    differ on what it may be, and nothing stands in the way of looking at it.
+    differ on what it may be, and nothing stands in the way of looking at it. A resource's ``contents`` are objects with
+    either a string ``text`` or a string ``blob``. A prompt's ``messages`` are objects with a string ``role`` and one
+    content block, and its ``description`` is a string where present. Null stands for absent in these two.
     """
     if not isinstance(result, dict):
         return "result-not-an-object"
@@ -39,4 +41,39 @@ def _block(block: Any) -> str | None:
     return "text-not-a-string" if block["type"] == "text" and not isinstance(block.get("text"), str) else None
 
 
-_CHECKS: Final[dict[str, Callable[[dict[str, Any], Revision | None], str | None]]] = {"tools/call": _tool_result}
+def _resource_result(result: dict[str, Any], _revision: Revision | None) -> str | None:
+    contents = result.get("contents")
+    if not isinstance(contents, list):
+        return "contents-not-an-array"
+    return next((reason for entry in contents if (reason := _contents(entry))), None)
+
+
+def _contents(entry: Any) -> str | None:
+    if not isinstance(entry, dict):
+        return "contents-entry-malformed"
+    held = [member for member in ("text", "blob") if entry.get(member) is not None]
+    if len(held) != 1:
+        return "text-and-blob" if held else "neither-text-nor-blob"
+    return None if isinstance(entry[held[0]], str) else f"{held[0]}-not-a-string"
+
+
+def _prompt_result(result: dict[str, Any], _revision: Revision | None) -> str | None:
+    if not isinstance(result.get("description"), str | None):
+        return "description-not-a-string"
+    messages = result.get("messages")
+    if not isinstance(messages, list):
+        return "messages-not-an-array"
+    return next((reason for message in messages if (reason := _message(message))), None)
+
+
+def _message(message: Any) -> str | None:
+    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+        return "message-malformed"
+    return _block(message.get("content"))
+
+
+_CHECKS: Final[dict[str, Callable[[dict[str, Any], Revision | None], str | None]]] = {
+    "tools/call": _tool_result,
+    "resources/read": _resource_result,
+    "prompts/get": _prompt_result,
+}

@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from protocol.values.document import Members, canonical
-from protocol.values.pointer import format_pointer
+from protocol.values.pointer import escape, format_pointer
 
 __all__ = ["LOCATION_LIMIT", "Difference", "Location", "differences", "locations", "shape"]
 
@@ -14,6 +14,9 @@ __all__ = ["LOCATION_LIMIT", "Difference", "Location", "differences", "locations
 LOCATION_LIMIT: Final = 512
 #: Hexadecimal digits of the hashes in a shape. 64 bits tell the locations of one tool apart, and 5,000 tools still fit.
 HASH_DIGITS: Final = 16
+#: Pointers, and own keywords of locations, that are remembered, and bytes of the latter: a few megabytes at most.
+_MEMORY: Final = 16_384
+_KEY_LIMIT: Final = 256
 
 # Keywords (JSON Schema 2020-12 and draft 7) whose value is a schema, a list of schemas, or an object of schemas.
 _SCHEMA: Final = frozenset(
@@ -23,6 +26,7 @@ _SCHEMA: Final = frozenset(
         "contentSchema",
         "else",
         "if",
+        "items",
         "not",
         "propertyNames",
         "then",
@@ -30,8 +34,10 @@ _SCHEMA: Final = frozenset(
         "unevaluatedProperties",
     }
 )
-_LIST: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_LIST: Final = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
 _OBJECT: Final = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
+#: A schema with none of these has no schema inside it, and says nothing about the names of its properties.
+_DIVIDING: Final = _SCHEMA | _LIST | _OBJECT | {"required"}
 # Keywords that tell people and models something and constrain nothing.
 _TEXT: Final = frozenset({"$comment", "description", "examples", "title"})
 
@@ -60,26 +66,16 @@ def shape(schemas: dict[str, Any]) -> dict[str, dict[str, Any]] | None:
     """Return the shape of the named schemas, as the state of a tool keeps it; None past LOCATION_LIMIT.
 
     Keys are hashes of the locations' pointers (``/inputSchema/properties/a``). ``types``, ``required``, ``rest`` and
-    ``text`` stand only where they say something. The schemas must be redacted already.
+    ``text`` stand only where they say something. The schemas must be redacted already. Locations that say the same may
+    share one object.
     """
     found: dict[str, dict[str, Any]] = {}
     for name, schema in schemas.items():
-        for pointer, location in locations(schema, (name,)):
+        for pointer, kept in _walk(f"/{escape(name)}", schema):
             if len(found) == LOCATION_LIMIT:
                 return None
-            found[_hash(pointer.encode())] = _kept(location)
+            found[_HASHES[pointer]] = kept
     return found
-
-
-def _kept(location: Location) -> dict[str, Any]:
-    kept: dict[str, Any] = {} if location.types is None else {"types": list(location.types)}
-    if location.required:
-        kept["required"] = True
-    if location.rest is not None:
-        kept["rest"] = location.rest
-    if location.text is not None:
-        kept["text"] = location.text
-    return kept
 
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> list[Difference]:
@@ -115,49 +111,101 @@ def _lost(before: list[str] | None, after: list[str] | None) -> bool:
     return before is None or not set(before) <= set(after) | ({"integer"} if "number" in after else set())
 
 
-def locations(schema: Any, place: tuple[str, ...] = (), required: bool = False) -> Iterator[tuple[str, Location]]:
+def locations(schema: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, Location]]:
     """Walk a schema and give each location with its pointer, parents first.
 
     References are not followed. What is no object (and an object two of whose names redact alike) is one location.
     """
-    pending = [(place, schema, required)]
+    for pointer, kept in _walk(format_pointer(place), schema):
+        types = tuple(kept["types"]) if "types" in kept else None
+        yield pointer, Location(types, kept.get("required", False), kept.get("rest"), kept.get("text"))
+
+
+def _walk(place: str, schema: Any) -> list[tuple[str, dict[str, Any]]]:
+    """Return each pointer with what a shape keeps of its location. It is on the way of every inventory."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    pending: list[_Inner] = [(place, schema, False)]
     while pending:
         place, schema, required = pending.pop()
         if not isinstance(schema, dict):
-            yield format_pointer(place), Location(None, required, _digest(schema), None)
+            rest = _digest(schema)
+            found.append((place, _flagged({} if rest is None else {"rest": rest}, required)))
             continue
-        inner, rest = _divide(place, schema)
-        pending.extend(reversed(inner))
-        text = {name: rest.pop(name) for name in _TEXT & rest.keys()}
-        types = _types(rest)
-        yield format_pointer(place), Location(types, required, _digest(rest), _digest(text))
+        own = schema
+        if not schema.keys().isdisjoint(_DIVIDING):
+            inner, own = _divide(place, schema)
+            inner.reverse()
+            pending += inner
+        key = canonical(own)
+        found.append((place, (_OWN.get(key) or _remember(key, own))[required]))
+    return found
 
 
-_Inner = list[tuple[tuple[str, ...], Any, bool]]
+#: A schema inside another: its pointer, itself, and whether it is that of a required property.
+_Inner: TypeAlias = tuple[str, Any, bool]
 
 
-def _divide(place: tuple[str, ...], schema: dict[str, Any]) -> tuple[_Inner, dict[str, Any]]:
+def _divide(place: str, schema: dict[str, Any]) -> tuple[list[_Inner], dict[str, Any]]:
     """Part a schema into the schemas inside it and the keywords that are its own."""
-    inner: _Inner = []
-    rest: dict[str, Any] = {}
-    properties = schema.get("properties")
-    names = schema.get("required")
-    named = set(properties) if isinstance(properties, dict) else set()
-    asked = {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
+    inner: list[_Inner] = []
+    own: dict[str, Any] = {}
     for keyword, value in schema.items():
         if keyword in _OBJECT and isinstance(value, dict):
-            needed = asked if keyword == "properties" else set()
-            inner.extend(((*place, keyword, name), part, name in needed) for name, part in value.items())
-        elif (keyword in _LIST or keyword == "items") and isinstance(value, list):
-            inner.extend(((*place, keyword, str(index)), part, False) for index, part in enumerate(value))
-        elif keyword in _SCHEMA or keyword == "items":
-            inner.append(((*place, keyword), value, False))
+            needed = _asked(schema) if keyword == "properties" else frozenset()
+            start = f"{place}/{keyword}/"
+            inner += [(start + escape(name), part, name in needed) for name, part in value.items()]
+        elif keyword in _LIST and isinstance(value, list):
+            inner += [(f"{place}/{keyword}/{index}", part, False) for index, part in enumerate(value)]
+        elif keyword in _SCHEMA:
+            inner.append((f"{place}/{keyword}", value, False))
         elif keyword == "required" and isinstance(value, list):
-            left = [name for name in value if not (isinstance(name, str) and name in named)]
-            rest.update({keyword: left} if left else {})
+            if left := _left(value, schema.get("properties")):
+                own[keyword] = left
         else:
-            rest[keyword] = value
-    return inner, rest
+            own[keyword] = value
+    return inner, own
+
+
+def _asked(schema: dict[str, Any]) -> frozenset[str]:
+    names = schema.get("required")
+    return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
+
+
+def _left(names: list[Any], properties: Any) -> list[Any]:
+    """Return what of `required` is no flag of a property."""
+    named = properties if isinstance(properties, dict) else ()
+    return [name for name in names if not (isinstance(name, str) and name in named)]
+
+
+def _flagged(kept: dict[str, Any], required: bool) -> dict[str, Any]:
+    return {"required": True, **kept} if required else kept
+
+
+#: What is kept of a location's own keywords (in canonical form): where it is optional, and where it is required.
+_OWN: Final[dict[bytes, tuple[dict[str, Any], dict[str, Any]]]] = {}
+
+
+def _remember(key: bytes, own: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Work out what is kept. Schemas say the same few things many times over, so it is remembered."""
+    kept = _kept(own)
+    found = kept, _flagged(kept, True)
+    if len(_OWN) >= _MEMORY:
+        _OWN.clear()
+    if len(key) <= _KEY_LIMIT:
+        _OWN[key] = found
+    return found
+
+
+def _kept(own: dict[str, Any]) -> dict[str, Any]:
+    rest = dict(own)
+    types = _types(rest)
+    text = _digest({name: rest.pop(name) for name in _TEXT & rest.keys()})
+    kept: dict[str, Any] = {} if types is None else {"types": list(types)}
+    if (hashed := _digest(rest)) is not None:
+        kept["rest"] = hashed
+    if text is not None:
+        kept["text"] = text
+    return kept
 
 
 def _types(rest: dict[str, Any]) -> tuple[str, ...] | None:
@@ -175,3 +223,16 @@ def _digest(value: Any) -> str | None:
 
 def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:HASH_DIGITS]
+
+
+class _Hashes(dict[str, str]):
+    """The hash of each pointer. The tools of a server have most of their properties in common."""
+
+    def __missing__(self, pointer: str) -> str:
+        if len(self) >= _MEMORY:
+            self.clear()
+        found = self[pointer] = _hash(pointer.encode())
+        return found
+
+
+_HASHES: Final = _Hashes()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from protocol.values.document import Members
 
-__all__ = ["MISSING", "Missing", "PointerError", "format_pointer", "parse_pointer", "resolve"]
+__all__ = ["MISSING", "Missing", "PointerError", "escape", "format_pointer", "parse_pointer", "resolve"]
 
 _INDEX: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})\Z")
 _BAD_ESCAPE: Final = re.compile(r"~(?![01])")
@@ -47,7 +47,12 @@ def parse_pointer(text: str) -> tuple[str, ...]:
 
 def format_pointer(tokens: Iterable[str]) -> str:
     """Write reference tokens as a pointer (RFC 6901, section 3)."""
-    return "".join("/" + token.replace("~", "~0").replace("/", "~1") for token in tokens)
+    return "".join("/" + escape(token) for token in tokens)
+
+
+def escape(token: str) -> str:
+    """Write one reference token as it stands in a pointer (RFC 6901, section 3)."""
+    return token.replace("~", "~0").replace("/", "~1") if "~" in token or "/" in token else token
 
 
 def resolve(value: Any, tokens: Iterable[str]) -> Any:

@@ -13,6 +13,8 @@ Ask: TypeAlias = Callable[[str, dict[str, Any], Callable[[], bool]], Any]
 
 #: Characters of a message. Servers write whole pages into their errors; the facts hold what was cut here.
 MESSAGE_LIMIT: Final = 2_000
+#: Characters that one character may become: two escapes of a surrogate pair, four layers of JSON strings deep.
+_GROWTH: Final = 26
 
 
 def no_host(_method: str, _params: dict[str, Any], _stop: Callable[[], bool]) -> Any:
@@ -48,6 +50,11 @@ class Context:
     def progress(self, identity: str | int, done: int, unit: str) -> None:
         """Tell the host how far the running request is; ``unit`` is pages, items or bytes."""
         self._notify("progress", {"id": identity, "done": done, "unit": unit})
+
+    @property
+    def longest_form(self) -> int:
+        """How many characters a private value may have in any form that is looked for."""
+        return _GROWTH * max(map(len, self.redactor.values), default=0)
 
     def message(self, text: str) -> str:
         """Redact a text for people, then cut it."""

@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+import msgspec
+
 from protocol.failures import Code
 from protocol.values.document import encode
 from protocol.values.redaction import Redactor
@@ -19,30 +21,40 @@ def bounded(result: StepResult, redactor: Redactor) -> bytes:
     Handlers redact what they hash, cut or compare; whatever else is private is taken out here, where everything passes.
     A state or artifact over 7 MiB, or a result over 31 MiB, becomes a result with the code `evidence_too_large`.
     """
-    shown, encoded = result, encode(result)
-    if not redactor.clear(encoded):
+    shown, written = result, _Written(result)
+    if not redactor.clear(written.whole):
         shown = _redacted(result, redactor)
-        encoded = encode(shown)
-    large = _too_large(shown, len(encoded))
-    return encode(_replacement(result, shown.message, large)) if large else encoded
+        written = _Written(shown)
+    large = written.too_large()
+    return encode(_replacement(result, shown.message, large)) if large else written.whole
+
+
+class _Written:
+    """A result in JSON. What has a limit of its own is written once, and stands in the whole as it is."""
+
+    def __init__(self, result: StepResult) -> None:
+        self._parts = {"state": encode(result.state)}
+        artifacts = []
+        for artifact in result.artifacts:
+            text, kept = artifact.written()
+            self._parts[f"artifact {artifact.name}"] = text
+            artifacts.append(kept)
+        members = {name: getattr(result, name) for name in result.__struct_fields__}
+        members |= {"state": msgspec.Raw(self._parts["state"]), "artifacts": artifacts}
+        self.whole = encode(StepResult(**members))
+
+    def too_large(self) -> str | None:
+        """Name the first part that passes its limit."""
+        for name, text in self._parts.items():
+            if len(text) > ARTIFACT_LIMIT:
+                return f"The {name} of the step passes {ARTIFACT_LIMIT} bytes."
+        return f"The result of the step passes {RESULT_LIMIT} bytes." if len(self.whole) > RESULT_LIMIT else None
 
 
 def _redacted(result: StepResult, redactor: Redactor) -> StepResult:
     members: dict[str, Any] = {name: redactor.redact(getattr(result, name)).value for name in _OPEN}
     artifacts = [entry.redacted(lambda value: redactor.redact(value).value) for entry in result.artifacts]
     return StepResult(status=result.status, code=result.code, effect=result.effect, artifacts=artifacts, **members)
-
-
-def _too_large(result: StepResult, size: int) -> str | None:
-    """Name the first part that passes its limit. A small whole spares encoding the parts once more."""
-    if size <= ARTIFACT_LIMIT:
-        return None
-    if len(encode(result.state)) > ARTIFACT_LIMIT:
-        return f"The state of the step passes {ARTIFACT_LIMIT} bytes."
-    for artifact in result.artifacts:
-        if artifact.size > ARTIFACT_LIMIT:
-            return f"The artifact {artifact.name} passes {ARTIFACT_LIMIT} bytes."
-    return f"The result of the step passes {RESULT_LIMIT} bytes." if size > RESULT_LIMIT else None
 
 
 def _replacement(result: StepResult, message: str, reason: str) -> StepResult:

@@ -36,8 +36,15 @@ class Artifact(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Bytes of the artifact on the wire, without its name."""
-        return len(encode(self.json)) if isinstance(self.base64, msgspec.UnsetType) else len(self.base64)
+        """Bytes of the document on the wire, without its name."""
+        return len(self.written()[0])
+
+    def written(self) -> tuple[bytes, "Artifact"]:
+        """Return the document as it stands on the wire, and the artifact holding it so that it is not written again."""
+        if isinstance(self.base64, str):
+            return self.base64.encode(), self
+        text = encode(self.json)
+        return text, Artifact(self.name, msgspec.Raw(text))
 
     def redacted(self, redact: Callable[[Any], Any]) -> "Artifact":
         """Return it with its JSON redacted. Other bytes are left as they are: what they show cannot be looked into."""
