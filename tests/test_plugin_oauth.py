@@ -132,7 +132,12 @@ def test_everything_private_of_a_sign_in_is_learnt_and_stands_in_no_result() -> 
     with AuthorizationServer() as server, signing_in(server, refresh=True) as plugin:
         server.tokens["refresh_token"] = REFRESH_TOKEN
         urls: list[str] = []
-        plugin.browser = lambda url: (urls.append(url), browse(url))
+
+        def consent(url: str) -> None:
+            urls.append(url)
+            browse(url)
+
+        plugin.browser = consent
         kept = [plugin.raw("api", command) for command in ("oauth_begin", "oauth_finish", "tools", "disconnect")]
         asked = parse_qs(urlsplit(urls[0]).query)
         (form,) = [parse_qs(request.body.decode()) for request in server.requests if request.path == "/token"]
@@ -449,6 +454,14 @@ def renewing(server: AuthorizationServer) -> list[dict[str, list[str]]]:
     return forms
 
 
+def age(plugin: Bench, seconds: int) -> None:
+    """Let the token of the alias be older than it is."""
+    assert plugin.inspector._aliases is not None
+    found = plugin.inspector._aliases["api"].sign_in
+    assert found is not None
+    found._received -= seconds
+
+
 def test_a_token_that_is_about_to_lapse_is_renewed_before_the_next_command() -> None:
     with AuthorizationServer() as server, signing_in(server, refresh=True) as plugin:
         forms = renewing(server)
@@ -476,8 +489,7 @@ def test_a_token_is_renewed_in_the_middle_of_a_session() -> None:
         server.tokens["expires_in"] = 3600
         sign_in(plugin)
         plugin.run("connect")
-        found = plugin.inspector._aliases["api"].sign_in  # type: ignore[index]
-        found._received -= 3599
+        age(plugin, 3599)
         assert plugin.outcome("call", tool="echo") == ("succeeded", None, "open")
         assert len(forms) == 1
         assert server.seen("tools/call")[0].headers["authorization"] == f"Bearer {SECOND_TOKEN}"
@@ -503,8 +515,7 @@ def test_a_session_is_ended_whether_or_not_its_token_can_be_renewed() -> None:
         server.tokens["expires_in"] = 3600
         sign_in(plugin)
         plugin.run("connect")
-        found = plugin.inspector._aliases["api"].sign_in  # type: ignore[index]
-        found._received -= 3599
+        age(plugin, 3599)
         server.routes["POST /token"] = lambda _, peer: peer.json({"error": "invalid_grant"}, status=400)
         assert plugin.outcome("disconnect") == ("succeeded", None, "disconnected")
         assert server.seen("DELETE")[0].headers["authorization"] == f"Bearer {ACCESS_TOKEN}"

@@ -43,6 +43,10 @@ class Context:
         """Have the host show a consent page in its browser. Raises Failed with why it does not."""
         self.ask("consent/open", {"alias": alias, "url": url}, stop)
 
+    def tell_consent_gone(self, alias: str) -> None:
+        """Tell the host that nobody can consent any more: the page that it had an alias show is gone."""
+        self._notify("consent/gone", {"alias": alias})
+
     def open_no_consent(self, _url: str, _stop: Callable[[], bool]) -> None:
         """Refuse to show a consent page, where none is part of what runs. Raises Failed."""
         raise Failed(Code.INTERNAL, "A consent page was to be opened without a sign-in; report it.")
