@@ -94,6 +94,7 @@ RIM: dict[str, str] = {
     "host/child.py": "a plugin process: its pipes, threads, group and end",
     "host/__main__.py": "the process of `python -m host`: its exit",
     "host/conversation.py": "one server without a flow: its clock, arguments from a file",
+    "host/desktop.py": "the person's own browser, and the page that sends it on",
     "host/documents.py": "the files that a user asks for",
     "host/preparation.py": "the flow files that a command line names",
     "host/running.py": "the paths and times of runs",

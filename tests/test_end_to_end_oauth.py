@@ -1,4 +1,4 @@
-"""Whole sign-ins from a Markdown flow: real authorization servers, their pages in a real Chromium, and what goes wrong."""
+"""Whole sign-ins from a Markdown flow: real authorization servers, pages in a real Chromium, and what goes wrong."""
 
 import json
 import os
