@@ -95,6 +95,8 @@ class Inspector:
             result = resolve(step.command.handler)(step)
         except Failed as failed:
             result = step.result(Verdict("failed", failed.code, failed.failure.message))
+            if step.command.name == FINISH and step.alias.sign_in is not None:
+                step.alias.sign_in.give_up()  # a sign-in is good for one finish, also for one that did not get far
         if step.alias.sign_in is not None:
             step.alias.sign_in.note(step.facts.get("http"))
         return bounded(result, self.context.redactor)

@@ -55,7 +55,7 @@ def login(assay: Command, server: AuthorizationServer, *words: str) -> Done:
 
 
 def test_a_sign_in_tells_its_record_and_what_was_granted_and_keeps_nothing(assay: Command, browser: Path) -> None:
-    before = {path for path in assay.folder.rglob("*")}
+    before = set(assay.folder.rglob("*"))
     with AuthorizationServer() as server:
         done = login(assay, server)
         assert done.exit == 0
@@ -71,7 +71,7 @@ def test_a_sign_in_tells_its_record_and_what_was_granted_and_keeps_nothing(assay
         state = json.loads(browser.read_text())[0]
         authorize = next(request for request in server.requests if request.path.startswith("/authorize"))
     assert not LeakScanner([*PLANTED, f"{server.origin}{authorize.path}"]).find((done.out + done.err).encode())
-    assert {path for path in assay.folder.rglob("*")} == before | {browser}
+    assert set(assay.folder.rglob("*")) == before | {browser}
     # The program was started with the signpost's URL alone.
     (shown,) = state
     assert urlsplit(shown).hostname == "127.0.0.1"
