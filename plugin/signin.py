@@ -115,6 +115,7 @@ class SignIn:
         with self._lock:
             pending, self._pending = self._pending, None
         if pending is None:
+            self._performer.close()  # whoever is giving it up just now is waited for
             text = "There is no sign-in to finish. Run `oauth_begin` first; each is good for one `oauth_finish`."
             raise Failed(Code.OAUTH_REQUIRED, text)
         try:

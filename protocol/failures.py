@@ -295,7 +295,7 @@ CODES: dict[Code, CodeEntry] = {
         4,
     ),
     Code.BROWSER_MISSING: CodeEntry(
-        "No Chromium was found, or there is no browser for a consent page.",
+        "No Chromium was found.",
         "Run `playwright install chromium`, install Chromium, or set ASSAY_CHROMIUM.",
         4,
     ),
