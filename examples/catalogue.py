@@ -82,9 +82,18 @@ VERSIONS: dict[int, tuple[types.Tool, ...]] = {
 }
 
 
-def listed(version: int) -> list[types.Tool]:
-    """The tools that ``version`` (1 or 2) lists, to every identity the same."""
-    return list(VERSIONS[version])
+#: Listed to the owner only, and available to nobody else.
+OWNER = (
+    tool("delete_workspace", "Pretend to delete the workspace.", schema(), hints(read_only=False)),
+    tool("rotate_signing_key", "Pretend to rotate the signing key.", schema(), hints(read_only=False)),
+    tool("invite_member", "Pretend to invite somebody.", schema("email"), hints(read_only=False)),
+    tool("read_invoices", "List the invoices.", schema(), hints()),
+)
+
+
+def listed(version: int, *, owner: bool = False) -> list[types.Tool]:
+    """The tools that ``version`` (1 or 2) lists to the owner, or to every other identity."""
+    return [*VERSIONS[version], *(OWNER if owner else ())]
 
 
 class Request(NamedTuple):
@@ -95,10 +104,14 @@ class Request(NamedTuple):
 
 
 class Desk:
-    """A support desk in memory: answers the calls of one server process. Ids count up from R-1."""
+    """A support desk in memory: answers the calls of one server process. Ids count up from R-1.
 
-    def __init__(self, version: int) -> None:
-        self._required = {entry.name: entry.input_schema["required"] for entry in VERSIONS[version]}
+    Who bears the ``owner`` token may use the owner's tools; without one nobody may.
+    """
+
+    def __init__(self, version: int, owner: str | None = None) -> None:
+        self._version = version
+        self._owner = owner
         self._records: dict[str, dict[str, Any]] = {}
         self._answers: dict[str, Callable[[Request], types.CallToolResult]] = {
             "create_record": self._create_record,
@@ -111,12 +124,18 @@ class Desk:
             "list_audit_events": lambda _: answer("[]"),
         }
 
+    def tools(self, authorization: str) -> list[types.Tool]:
+        """The tools of whoever sends this Authorization header."""
+        owner = self._owner is not None and authorization == f"Bearer {self._owner}"
+        return listed(self._version, owner=owner)
+
     def call(self, name: str, arguments: Mapping[str, Any], authorization: str) -> types.CallToolResult:
         """Answer one call. Raises MCPError -32602 for a tool that is not listed: the protocol's own refusal."""
-        if name not in self._required:
+        required = {entry.name: entry.input_schema["required"] for entry in self.tools(authorization)}
+        if name not in required:
             raise MCPError(types.INVALID_PARAMS, f"The tool {name} is not available to this identity.")
         words = {key: str(value) for key, value in arguments.items()}
-        missing = [key for key in self._required[name] if key not in words]
+        missing = [key for key in required[name] if key not in words]
         if missing:
             return answer(f"Missing: {', '.join(missing)}.", failed=True)
         return self._answers.get(name, done)(Request(words, authorization))

@@ -16,10 +16,12 @@ from mcp.server.lowlevel import Server
 from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 
-from examples.catalogue import Desk, listed
+from examples.catalogue import Desk
 
-#: The environment variable that holds the one token a protected server accepts: argv is for everyone to read.
+#: The environment variables that hold the tokens a protected server accepts: argv is for everyone to read. The second
+#: one, which may be missing, is the owner's, who may use more of the tools.
 TOKEN_VARIABLE = "EXAMPLE_SERVER_TOKEN"
+OWNER_VARIABLE = "EXAMPLE_SERVER_OWNER_TOKEN"
 
 
 class MintedTokens:
@@ -34,29 +36,35 @@ class MintedTokens:
         return AccessToken(token=token, client_id="example", scopes=[]) if known else None
 
 
-class OneToken:
-    """Accepts exactly one bearer token."""
+class KnownTokens:
+    """Accepts these bearer tokens and no others."""
 
-    def __init__(self, token: str) -> None:
-        self._token = token
+    def __init__(self, *tokens: str) -> None:
+        self._tokens = [token.encode() for token in tokens]
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        known = secrets.compare_digest(token.encode(), self._token.encode())
-        return AccessToken(token=token, client_id="example", scopes=[]) if known else None
+        known = [secrets.compare_digest(token.encode(), each) for each in self._tokens]
+        return AccessToken(token=token, client_id="example", scopes=[]) if any(known) else None
 
 
-def application(version: int, verifier: TokenVerifier | None) -> Starlette:
-    """The ASGI application of one version; with a ``verifier`` it answers 401 to requests without a token of its."""
-    desk = Desk(version)
+def application(version: int, verifier: TokenVerifier | None, owner: str | None = None) -> Starlette:
+    """The ASGI application of one version; with a ``verifier`` it answers 401 to requests without a token of its.
+
+    Who bears the ``owner`` token may use the owner's tools.
+    """
+    desk = Desk(version, owner)
+
+    def authorization(context: ServerRequestContext) -> str:
+        found: str = context.request.headers.get("authorization", "") if context.request else ""
+        return found
 
     async def list_tools(
         context: ServerRequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=listed(version))
+        return types.ListToolsResult(tools=desk.tools(authorization(context)))
 
     async def call_tool(context: ServerRequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
-        authorization = context.request.headers.get("authorization", "") if context.request else ""
-        return desk.call(params.name, params.arguments or {}, authorization)
+        return desk.call(params.name, params.arguments or {}, authorization(context))
 
     server: Server = Server("support-desk", version=f"{version}.0", on_list_tools=list_tools, on_call_tool=call_tool)
     if verifier is None:
@@ -75,6 +83,7 @@ def main() -> None:
     token = os.environ.get(TOKEN_VARIABLE) if options.protected else None
     if options.protected and not token:
         parser.error(f"--protected needs a token in {TOKEN_VARIABLE}")
+    owner = os.environ.get(OWNER_VARIABLE) if options.protected else None
     # asyncio turns Nagle's delay off only on sockets that name TCP as their protocol; it costs 40 ms a reply.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -85,9 +94,13 @@ def main() -> None:
         listener.listen()
         # The socket listens already, so whoever reads this line can connect at once.
         print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
-        verifier = OneToken(token) if token else MintedTokens(options.keys) if options.keys else None
+        minted = MintedTokens(options.keys) if options.keys else None
+        verifier = KnownTokens(token, *([owner] if owner else [])) if token else minted
         settings = uvicorn.Config(
-            application(options.version, verifier), log_level="warning", timeout_graceful_shutdown=1, lifespan="on"
+            application(options.version, verifier, owner),
+            log_level="warning",
+            timeout_graceful_shutdown=1,
+            lifespan="on",
         )
         uvicorn.Server(settings).run(sockets=[listener])
 

@@ -11,14 +11,15 @@ from host.problems import closest
 from host.rfl import NAME
 from host.source import Source
 from protocol.failures import Code, Failed
-from protocol.values.document import JsonError, parse
+from protocol.values.document import JsonError, has_lone_surrogate, parse
 
-__all__ = ["BINDINGS_LIMIT", "Binding", "Bindings", "Bound", "bind", "read_bindings", "stand_in"]
+__all__ = ["BINDINGS_LIMIT", "VARIABLE", "Binding", "Bindings", "Bound", "bind", "read_bindings", "stand_in"]
 
 #: Largest bindings file, in bytes.
 BINDINGS_LIMIT: Final = 1024 * 1024
 _MEMBERS: Final = ("provider", "configuration")
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: The name of an environment variable.
+VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SAFE_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
@@ -56,13 +57,20 @@ class Bindings:
         """Return provider and configuration of an alias as written, or None."""
         return self._entries.get(alias)
 
-    def private(self, environment: Mapping[str, str], descriptions: Mapping[str, Description]) -> tuple[str, ...]:
-        """Return every private value of the whole file, as far as its variables are set: what no message may show."""
+    def private(
+        self, environment: Mapping[str, str], descriptions: Mapping[str, Description], *, least: int = 1
+    ) -> tuple[str, ...]:
+        """Return every private value of the whole file, as far as its variables are set: what no message may show.
+
+        ``least`` is the shortest that is taken from an alias whose provider has no description: all of it counts as
+        private, and not everything in it is a secret.
+        """
         found: dict[str, None] = {}
         for provider, configuration in self._entries.values():
             description = descriptions.get(provider)
             schema = description.configuration if description else None
-            found.update(dict.fromkeys(private_values(_resolved(configuration, environment), schema)))
+            values = private_values(_resolved(configuration, environment), schema)
+            found.update(dict.fromkeys(value for value in values if schema is not None or len(value) >= least))
         return tuple(found)
 
     def __repr__(self) -> str:
@@ -104,7 +112,11 @@ def read_bindings(data: bytes, descriptions: Mapping[str, Description], *, trust
     entries: dict[str, tuple[str, dict[str, Any]]] = {}
     for alias, entry in root.items():
         if not NAME.fullmatch(alias):
-            places.refuse((alias,), "an alias is a-z, then a-z, 0-9 or _", "Name it as the flow's `providers` does.")
+            places.refuse(
+                (alias,),
+                "an alias is a-z, then a-z, 0-9 or _, 64 characters at most",
+                "Name it as the flow's `providers` does.",
+            )
         entries[alias] = _entry(places, alias, entry)
     bindings = Bindings(entries)
     if not trusted:
@@ -242,7 +254,7 @@ def _entry(places: _Places, alias: str, entry: Any) -> tuple[str, dict[str, Any]
         where = (alias, "configuration")
         places.refuse(where, "`configuration` is an object of fields", 'Only a string may be {"env": "NAME"}.')
     for path, name in _references(configuration, ()):
-        if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
+        if not isinstance(name, str) or not VARIABLE.fullmatch(name):
             reason = '{"env": …} takes the name of an environment variable'
             places.refuse(
                 (alias, "configuration", *path, "env"), reason, "A name is letters, digits and _, no digit first."
@@ -301,7 +313,7 @@ def _missing(alias: str, configuration: dict[str, Any], environment: Mapping[str
 
 def _is_text(value: str) -> bool:
     """Tell whether a variable has a value that is text: bytes that are not UTF-8 arrive as lone surrogates."""
-    return bool(value) and not any("\ud800" <= character <= "\udfff" for character in value)
+    return bool(value) and not has_lone_surrogate(value)
 
 
 def _resolved(value: Any, environment: Mapping[str, str], depth: int = 0) -> Any:

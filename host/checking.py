@@ -7,6 +7,7 @@ from host.description import ArgumentDescription, CommandDescription, Descriptio
 from host.flow import Argument, Input, Section, Step
 from host.frontmatter import Frontmatter
 from host.literals import Misread
+from host.members import unknown_members
 from host.problems import Problem, quoted, suggestion
 from host.references import (
     Mention,
@@ -221,6 +222,9 @@ class _Checker:
         report = self.reporter(raw)
         if kind == "object":
             template = object_template(raw.value, report)
+            content = known.schema.get("contentSchema") if known else None
+            for wrong in unknown_members(raw.name.text, raw.value.text, content) if isinstance(content, dict) else ():
+                report(wrong)
         elif raw.bare:
             message = f"The argument `{raw.name.text}` is text, not a JSON object."
             self.report(raw.start, raw.start + 1, message, f'Write `{raw.name.text}="…"`.')

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-from host.bindings import Bindings, bind
+from host.bindings import VARIABLE, Bindings, bind
 from host.consent import check_page
 from host.files import absolute
 from host.inbox import Progress
@@ -30,7 +30,6 @@ ALIAS: Final = "server"
 LIMIT_SECONDS: Final = 600.0
 #: Bytes of arguments in a file or on standard input: what a line of the host wire has room for.
 ARGUMENT_LIMIT: Final = 8 * 1024 * 1024
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -63,9 +62,7 @@ def read_server(
         configuration["bearerToken"] = {"env": variable("--bearer-env", bearer_env)}
     private = _pairs("--header-env HEADER=NAME", header_envs)
     if private:
-        configuration["headers"] = {
-            name: {"env": variable("--header-env", named)} for name, named in private.items()
-        }
+        configuration["headers"] = {name: {"env": variable("--header-env", named)} for name, named in private.items()}
     if ca_file is not None:
         configuration["caFile"] = str(absolute(ca_file))
     origins = admitted_origins(url, allow_origins)
@@ -95,12 +92,15 @@ class Conversation:
             told = f"The environment variable {', '.join(missing)} is not set, or is empty."
             raise Failed(Code.INVALID_ARGUMENTS, told)
         bound = bind({ALIAS: PROVIDER}, bindings, server.url, environment, descriptions)
+        #: The commands that the plugin has.
+        self.commands = frozenset(descriptions[PROVIDER].commands)
         self._headers = server.headers
         self._origins = frozenset(server.origins)
         self.hidden = bindings.names
         self._private = Private(bound.private)
         identities = Identities(server.origins, bound.configurations, bindings.names)
-        self._session = Session(executables, environment, identities, self._private, interruption, on_progress)
+        codes = {code: status for each in descriptions.values() for code, status in each.codes.items()}
+        self._session = Session(executables, environment, identities, self._private, interruption, on_progress, codes)
         self._deadline = time.monotonic() + LIMIT_SECONDS
 
     def __enter__(self) -> Self:
@@ -194,7 +194,7 @@ def _pairs(form: str, given: tuple[str, ...]) -> dict[str, str]:
 
 def variable(option: str, name: str) -> str:
     """Return the name of an environment variable that an option takes. Raises Failed for anything else."""
-    if not _VARIABLE.fullmatch(name):
+    if not VARIABLE.fullmatch(name):
         told = f"`{option}` takes the name of an environment variable, never the value itself."
         raise Failed(Code.INVALID_ARGUMENTS, told)
     return name

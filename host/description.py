@@ -49,7 +49,10 @@ class CommandDescription(NamedTuple):
 
 
 class Description(NamedTuple):
-    """A whole plugin. ``configuration`` is a binding's JSON Schema; ``codes`` maps each code to its exit status."""
+    """A whole plugin. ``configuration`` is a binding's JSON Schema; ``codes`` maps each code to its exit status.
+
+    ``document`` is all of it, as the plugin printed it.
+    """
 
     name: str
     version: str
@@ -57,6 +60,7 @@ class Description(NamedTuple):
     commands: Mapping[str, CommandDescription]
     configuration: Mapping[str, Any]
     codes: Mapping[str, int]
+    document: Mapping[str, Any]
 
 
 def read_description(data: bytes) -> Description:
@@ -87,6 +91,7 @@ def read_description(data: bytes) -> Description:
         commands=_commands(root.get("commands")),
         configuration=configuration,
         codes=_codes(root.get("codes")),
+        document=root,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from host.comparator import Comparator, Compared
 from host.evidence import Evidence
 from host.flow import Flow, Section, Step
-from host.outcome import Conclusion, FlowOutcome, StepOutcome, conclude
+from host.outcome import Conclusion, FlowOutcome, StepOutcome, code_of_failure, conclude
 from host.provider import Provider
 from host.recorder import Recorder, StepRun, withhold
 from host.runs import CATALOG, Inventory
@@ -132,7 +132,8 @@ class _Engine:
     def _ran(self, evidence: Evidence, outcomes: tuple[StepOutcome, ...], conclusion: Conclusion) -> Ran:
         outcome = FlowOutcome(
             flow=self._flow.name,
-            file=self._flow.file,
+            # Where a flow lies may be in a private folder, the working directory of a shell.
+            file=self._session.private.text(self._flow.file),
             run=evidence.run,
             folder=str(evidence.folder),
             status=conclusion.status,
@@ -247,7 +248,7 @@ def _result(step: Step, failure: Failure) -> StepResult:
     facts = {"plugin": {name: data[name] for name in ("exit", "diagnostics") if data.get(name)}}
     return StepResult(
         status="unknown" if may_have_run else "failed",
-        code=str(failure.code),
+        code=code_of_failure(failure),
         message=failure.message,
         effect=step.effect,
         facts=facts if facts["plugin"] else {},

@@ -6,8 +6,8 @@ import stat
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from host.problems import printable
 from host.settings import SETTINGS_FILE, SETTINGS_LIMIT
+from host.visible import line
 from protocol.failures import Code, Failed
 
 __all__ = ["PrivateFile", "absolute", "find_settings", "flow_files", "read_file", "read_private_file"]
@@ -36,7 +36,7 @@ def read_file(path: str, limit: int) -> bytes:
     except (OSError, ValueError) as error:
         raise Failed(
             Code.INVALID_ARGUMENTS,
-            f"The file `{printable(path)}` cannot be read: {_reason(error)}. Check its name, and that you may read it.",
+            f"The file `{line(path)}` cannot be read: {_reason(error)}. Check its name, and that you may read it.",
             where=path,
         ) from None
 

@@ -148,7 +148,7 @@ class _Frontmatter:
     def _is_name(self, key: Scalar, what: str) -> bool:
         if NAME.fullmatch(key.text):
             return True
-        advice = "A name is a-z, then a-z, 0-9 or _, all in lower case."
+        advice = "A name is a-z, then a-z, 0-9 or _, all in lower case, 64 characters at most."
         self.report(key, f"{quoted(key.text)} cannot be {what}.", advice)
         return False
 

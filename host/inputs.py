@@ -6,6 +6,7 @@ from typing import Final
 from host.problems import quoted, suggestion
 from host.rfl import NAME
 from protocol.failures import Code, Failed
+from protocol.values.document import has_lone_surrogate
 
 __all__ = ["read_inputs", "require_taken"]
 
@@ -22,10 +23,12 @@ def read_inputs(given: Iterable[str]) -> dict[str, str]:
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or not NAME.fullmatch(name):
-            raise Failed(Code.INVALID_ARGUMENTS, f"An input's name is a-z, then a-z, 0-9 or _. {_FORM}")
+            raise Failed(
+                Code.INVALID_ARGUMENTS, f"An input's name is a-z, then a-z, 0-9 or _, 64 characters at most. {_FORM}"
+            )
         if name in inputs:
             raise Failed(Code.INVALID_ARGUMENTS, f"The input {quoted(name)} is given twice. Keep one of them.")
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if has_lone_surrogate(value):
             raise Failed(Code.INVALID_ARGUMENTS, f"The value of the input {quoted(name)} is not UTF-8.")
         inputs[name] = value
     return inputs

@@ -7,6 +7,7 @@ from host.problems import quoted
 
 __all__ = [
     "DEPTH_LIMIT",
+    "NUMBER",
     "QUOTES",
     "JsonString",
     "Misread",
@@ -22,7 +23,8 @@ DEPTH_LIMIT: Final = 128
 
 _PLAIN: Final = re.compile(r'[^"\\\x00-\x1f]*')
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+#: A number (RFC 8259, section 6), whole.
+NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _SCALAR: Final = re.compile(r"[^\s,:\[\]{}\"]+")
 _HEXADECIMAL: Final = re.compile(r"[0-9a-fA-F]{4}")
 _WORDS: Final = ("true", "false", "null")
@@ -229,7 +231,7 @@ class _Scanner:
         if character == "[":
             return self._array(index, path)
         word = _SCALAR.match(self.text, index)
-        if word and (word.group() in _WORDS or _NUMBER.fullmatch(word.group())):
+        if word and (word.group() in _WORDS or NUMBER.fullmatch(word.group())):
             return word.end()
         raise self._no_value(container, index, word.group() if word else "")
 

@@ -2,16 +2,17 @@
 
 import contextlib
 import importlib
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
-from host.outcome import INTERRUPTED_EXIT, REFUSED_EXIT, gravest
+from host.outcome import INTERRUPTED_EXIT, REFUSED_EXIT, code_of_failure, exit_of_failure, gravest, remedy
 from host.terminal import Terminal, block, line, open_streams
-from protocol.failures import CODES, Code, Failed, Failure
+from protocol.failures import Code, Failed, Failure
 from protocol.version import VERSION
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -72,11 +73,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit status. Nothing escapes: every failure is a line on standard error."""
     open_streams()
     terminal = Terminal()
-    status = _run(terminal, arguments)
+    with _threads_report_to(terminal):
+        status = _run(terminal, arguments)
     if reason := terminal.close():
         failure = Failure(Code.INTERNAL, f"Standard output cannot be written to: {reason}.")
         status = gravest((status, _tell(terminal, failure)))
     return status
+
+
+@contextlib.contextmanager
+def _threads_report_to(terminal: Terminal) -> Iterator[None]:
+    """Have a thread that breaks down say so in one line, and not in a traceback: its text may quote a plugin's line."""
+
+    def report(details: threading.ExceptHookArgs) -> None:
+        if details.exc_value is not None:
+            terminal.problem(f"error: A defect in Assay: {_place(details.exc_value)}. [{Code.INTERNAL}]")
+
+    before, threading.excepthook = threading.excepthook, report
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 def _run(terminal: Terminal, arguments: Sequence[str] | None) -> int:
@@ -104,15 +121,16 @@ def _interrupted(terminal: Terminal) -> int:
 
 
 def _tell(terminal: Terminal, failure: Failure) -> int:
-    entry = CODES[failure.code]
-    terminal.problem(f"error: {block(failure.message)} [{failure.code}]")
+    status = exit_of_failure(failure)
+    terminal.problem(f"error: {block(failure.message)} [{line(code_of_failure(failure))}]")
     diagnostics = (failure.data or {}).get("diagnostics")
     if diagnostics:
         terminal.problem("its last words:\n" + "\n".join(f"| {line(row)}" for row in str(diagnostics).splitlines()))
     # What the host refuses before anything is contacted says itself what to do.
-    if entry.exit != REFUSED_EXIT:
-        terminal.problem(f"help: {entry.remedy}")
-    return entry.exit
+    advice = remedy(code_of_failure(failure))
+    if status != REFUSED_EXIT and advice:
+        terminal.problem(f"help: {advice}")
+    return status
 
 
 def _place(error: BaseException) -> str:

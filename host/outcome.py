@@ -16,8 +16,11 @@ __all__ = [
     "FlowStatus",
     "StepOutcome",
     "StepStatus",
+    "code_named",
+    "code_of_failure",
     "conclude",
     "exit_of_code",
+    "exit_of_failure",
     "gravest",
     "remedy",
 ]
@@ -33,6 +36,7 @@ LEAK_EXIT: Final = 5
 INTERRUPTED_EXIT: Final = 130
 #: Exit statuses from the gravest on: it wins over the others.
 _GRAVITY: Final = (INTERRUPTED_EXIT, LEAK_EXIT, ERROR_EXIT, UNKNOWN_EXIT, REFUSED_EXIT, FAILED_EXIT, 0)
+_NAMES: Final = frozenset(map(str, Code))
 
 
 class StepOutcome(NamedTuple):
@@ -91,16 +95,33 @@ def gravest(exits: Iterable[int]) -> int:
     return min((0, *exits), key=_GRAVITY.index)
 
 
+def code_named(name: str) -> Code | None:
+    """Return the code of ours that is written so, or None."""
+    return Code(name) if name in _NAMES else None
+
+
 def exit_of_code(code: str | None, codes: Mapping[str, int] | None = None) -> int:
     """Return the exit status of a failure's code: ours, else what the plugin's description says, else 1."""
-    ours = {str(known): entry.exit for known, entry in CODES.items()}
-    status = ours.get(code or "", (codes or {}).get(code or "", FAILED_EXIT))
+    ours = code_named(code or "")
+    status = CODES[ours].exit if ours else (codes or {}).get(code or "", FAILED_EXIT)
     return status if status in _GRAVITY[1:-1] else FAILED_EXIT
+
+
+def code_of_failure(failure: Failure) -> str:
+    """Return the code that is told of a failure: what a plugin refused may have one of its own."""
+    return str((failure.data or {}).get("ownCode", failure.code))
+
+
+def exit_of_failure(failure: Failure) -> int:
+    """Return the exit status of a failure; of a plugin's own code, what its description says."""
+    own: int | None = (failure.data or {}).get("ownExit")
+    return exit_of_code(failure.code) if own is None else own
 
 
 def remedy(code: str | None) -> str:
     """Return what to do about a code of ours; nothing for another one."""
-    return next((entry.remedy for known, entry in CODES.items() if known == code), "")
+    ours = code_named(code or "")
+    return CODES[ours].remedy if ours else ""
 
 
 def exit_of_step(step: StepOutcome, codes: Mapping[str, int] | None = None) -> int:

@@ -15,7 +15,7 @@ from host.files import find_settings, flow_files, read_file, read_private_file
 from host.flow import Flow
 from host.inputs import read_inputs, require_taken
 from host.origins import admitted_origins
-from host.outcome import ERROR_EXIT, REFUSED_EXIT, FlowOutcome, exit_of_code
+from host.outcome import ERROR_EXIT, REFUSED_EXIT, FlowOutcome, code_of_failure, exit_of_failure
 from host.problems import Problem, render
 from host.reading import FLOW_LIMIT, PROVIDERS, Draft, check_flow, parse_flow
 from host.settings import Choices, choose, read_settings
@@ -37,6 +37,8 @@ __all__ = [
 
 #: Stands for the target of a plan that has none: commands are checked, nothing is contacted.
 PLANNED_TARGET: Final = "https://target.invalid/mcp"
+#: Characters of the shortest credential, where nothing says which fields hold one.
+CREDENTIAL_MINIMUM: Final = 16
 #: What a child that only describes itself needs of the environment. Bindings are not read yet, so the variables that
 #: they name are not known, and none of them may reach a child.
 _HARMLESS: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH")
@@ -69,7 +71,10 @@ class Job(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """Everything that runs share. When ``refused`` is not empty, nothing may be contacted."""
+    """Everything that runs share. When ``refused`` is not empty, nothing may be contacted.
+
+    ``private`` is every private value of the bindings file as far as its variables are set. The repr shows none.
+    """
 
     jobs: tuple[Job, ...]
     refused: tuple[FlowOutcome, ...]
@@ -78,6 +83,10 @@ class Prepared(NamedTuple):
     executables: Mapping[str, Executable]
     descriptions: Mapping[str, Description]
     hidden: frozenset[str]
+    private: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Prepared with {len(self.jobs)} flows>"
 
     @property
     def codes(self) -> dict[str, int]:
@@ -114,7 +123,7 @@ def prepare(options: Options, environment: Mapping[str, str]) -> Prepared:
     if len(jobs) == len(made):
         refused = []
     hidden = bindings.names if bindings else frozenset()
-    return Prepared(jobs, tuple(refused), choices, origins, executables, descriptions, hidden)
+    return Prepared(jobs, tuple(refused), choices, origins, executables, descriptions, hidden, binder.known)
 
 
 def refuse(
@@ -130,7 +139,7 @@ def refuse(
 
     ``redact`` sees every text of it, its name and its file's included.
     """
-    status = exit_of_code(failure.code) if failure else REFUSED_EXIT
+    status = exit_of_failure(failure) if failure else REFUSED_EXIT
     told = failure.message if failure else _count(problems)
     diagnostics = (failure.data or {}).get("diagnostics") if failure else None
     return FlowOutcome(
@@ -139,7 +148,7 @@ def refuse(
         run=None,
         folder=None,
         status="error" if status >= ERROR_EXIT else "refused",
-        code=str(failure.code) if failure else None,
+        code=code_of_failure(failure) if failure else None,
         message=redact(told),
         problems=tuple(each._replace(message=redact(each.message), help=redact(each.help)) for each in problems),
         shown=render(redact(file), text, problems, redact=redact) if problems else "",
@@ -219,6 +228,12 @@ class _Binder:
     def private(self) -> tuple[str, ...]:
         """Every private value of the bindings file, as far as it can be resolved."""
         return self._bindings.private(self._environment, self._descriptions) if self._bindings else ()
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Return what evidence is kept free of. Of what no description tells apart, only what may be a credential."""
+        least = CREDENTIAL_MINIMUM
+        return self._bindings.private(self._environment, self._descriptions, least=least) if self._bindings else ()
 
     def redact(self, text: str) -> str:
         """Return a text without any of them: a flow that is refused is shown line by line."""

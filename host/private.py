@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from protocol.values.leaks import LeakScanner
 from protocol.values.redaction import Redactor
@@ -9,20 +10,27 @@ from protocol.wire.steps import StepResult
 
 __all__ = ["Private"]
 
+#: Characters of the shortest value that is looked for of an identity which no plugin has looked at: a shorter one
+#: would be redacted everywhere.
+PRIVATE_MINIMUM: Final = 4
+
 
 class Private:
     """Private values by the provider that they belong to, in memory only. Every method may be called from any thread.
 
     A provider redacts its own values; what the host removes is what *other* providers hold. A provider's own value in
-    its own result is a defect that the leak scan has to find, so it is left in place there.
+    its own result is a defect that the leak scan has to find, so it is left in place there. ``others`` are the values
+    of identities that no provider was given: a server that echoes one of them knows it from elsewhere.
     """
 
-    def __init__(self, bound: Mapping[str, Iterable[str]]) -> None:
+    def __init__(self, bound: Mapping[str, Iterable[str]], others: Iterable[str] = ()) -> None:
         values = {owner: tuple(own) for owner, own in bound.items()}
-        everything = [value for own in values.values() for value in own]
+        held = {value for own in values.values() for value in own}
+        unheld = [value for value in others if value not in held and len(value) >= PRIVATE_MINIMUM]
+        everything = [*(value for own in values.values() for value in own), *unheld]
         self._lock = threading.Lock()
         self._foreign = {
-            owner: Redactor([value for other, own in values.items() if other != owner for value in own])
+            owner: Redactor([*(value for other, own in values.items() if other != owner for value in own), *unheld])
             for owner in values
         }
         self._all = Redactor(everything)

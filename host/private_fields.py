@@ -3,17 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
-from urllib.parse import unquote, urlsplit
 
 import msgspec
 
 from protocol.values.document import JsonError, parse
+from protocol.values.urls import url_secrets
 
 __all__ = ["Leaf", "private_leaves", "private_values"]
 
-#: From this many characters on, a URL's path is private on its own, and so is a value of its query.
-PATH_MINIMUM: Final = 16
-QUERY_MINIMUM: Final = 4
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]* +([^ ]+)")
 _COMBINED: Final = ("allOf", "anyOf", "oneOf")
 #: Schemas that may refer to one another before the rest is taken for private.
@@ -42,8 +39,8 @@ def private_leaves(configuration: Any, schema: Mapping[str, Any] | None) -> Iter
 def private_values(configuration: Any, schema: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Return each private value once, with what is private within it.
 
-    Within a URL: its path with the query when there is a query or the path has 16 characters or more, and each query
-    value of 4 or more. Within a header's value: what follows a scheme word. Within JSON text: its strings and numbers.
+    Within a URL: what :func:`protocol.values.urls.url_secrets` says. Within a header's value: what follows a scheme
+    word. Within JSON text: its strings and numbers.
     """
     values = [part for leaf in private_leaves(configuration, schema) for part in _parts(leaf.value)]
     return tuple(dict.fromkeys(value for value in values if value))
@@ -147,17 +144,5 @@ def _parts(value: str) -> Iterator[str]:
     if content is not None:
         for leaf in _everything(content, ()):
             yield from _parts(leaf.value)
-    elif value.startswith(("http://", "https://")):
-        yield from _url_parts(value)
-
-
-def _url_parts(url: str) -> Iterator[str]:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return
-    if parts.query or len(parts.path) >= PATH_MINIMUM:
-        yield f"{parts.path}?{parts.query}" if parts.query else parts.path
-    for pair in parts.query.split("&"):
-        value = pair.partition("=")[2]
-        yield from (text for text in (value, unquote(value.replace("+", " "))) if len(text) >= QUERY_MINIMUM)
+    elif value.lower().startswith(("http://", "https://")):
+        yield from url_secrets(value)

@@ -6,7 +6,9 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from typing import Final, NamedTuple
 
-__all__ = ["LINE_END", "Problem", "closest", "printable", "quoted", "render", "suggestion"]
+from host import visible
+
+__all__ = ["LINE_END", "Problem", "closest", "quoted", "render", "suggestion"]
 
 #: What ends a line, in a flow as in Markdown. U+2028 and its like do not.
 LINE_END: Final = re.compile(r"\r\n?|\n")
@@ -35,21 +37,9 @@ class Problem(NamedTuple):
     help: str
 
 
-def printable(text: str) -> str:
-    """Return the text with every character that a terminal would obey, or not show, written as an escape."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else _escape(character) for character in text)
-
-
-def _escape(character: str) -> str:
-    number = ord(character)
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-
-
 def quoted(text: str) -> str:
     """Return a name from a file between backquotes, for a message: on one line, and cut when it is long."""
-    shown = printable(text[: QUOTED_CHARACTERS + 1])
+    shown = visible.line(text[: QUOTED_CHARACTERS + 1])
     return f"`{shown[:QUOTED_CHARACTERS]}…`" if len(shown) > QUOTED_CHARACTERS else f"`{shown}`"
 
 
@@ -92,8 +82,8 @@ def render(
 
 
 def _block(file: str, lines: list[str], problem: Problem, severity: str, redact: Callable[[str], str]) -> Iterable[str]:
-    place = f"{printable(file)}:{problem.line}:{problem.column}" if problem.line else printable(file)
-    yield f"{place}: {severity}: {printable(redact(problem.message))}"
+    place = f"{visible.line(file)}:{problem.line}:{problem.column}" if problem.line else visible.line(file)
+    yield f"{place}: {severity}: {visible.line(redact(problem.message))}"
     line = lines[problem.line - 1] if 0 < problem.line <= len(lines) else ""
     if problem.width and line.strip() and redact(line) == line:
         shown, caret = _underlined(line, problem.column - 1, problem.width)
@@ -101,7 +91,7 @@ def _block(file: str, lines: list[str], problem: Problem, severity: str, redact:
         yield f"  {number} | {shown}"
         yield f"  {' ' * len(number)} | {caret}"
     if problem.help:
-        yield f"  help: {printable(redact(problem.help))}"
+        yield f"  help: {visible.line(redact(problem.help))}"
 
 
 def _underlined(line: str, start: int, width: int) -> tuple[str, str]:
@@ -122,7 +112,7 @@ def _underlined(line: str, start: int, width: int) -> tuple[str, str]:
 
 
 def _cell(character: str) -> str:
-    return TAB if character == "\t" else printable(character)
+    return TAB if character == "\t" else visible.line(character)
 
 
 def _columns(text: str) -> int:

@@ -46,7 +46,7 @@ class Teller:
         if self._flows:
             self._write("")
         self._flows += 1
-        self._write(self._paint(f"{line(flow.name)}  ({line(flow.file)})", "heading"))
+        self._write(self._paint(f"{line(flow.name)}  ({line(self.redact(flow.file))})", "heading"))
 
     def section(self, section: Section) -> None:
         self._write("")

@@ -5,12 +5,14 @@ import re
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from host.answering import OnConsent, answer
 from host.child import Child
 from host.executable import Executable
 from host.inbox import ENDED, Event, Gone, Inbox, Progress
+from host.outcome import code_named
 from host.private import Private
 from protocol.failures import Code, Failed
 from protocol.values.document import integer
@@ -61,6 +63,7 @@ class Provider:
     Requests are made from one thread. ``interrupt`` may be called from a signal handler, ``learn`` from any thread.
     ``on_learnt`` is called on the reading thread, before the reply that the values precede is delivered; ``on_gone`` on
     the same one, when its consent page or all of it is gone.
+    ``codes`` gives the exit status of the codes that plugins describe, for what is refused with one of their own.
     """
 
     def __init__(
@@ -72,8 +75,10 @@ class Provider:
         on_learnt: Callable[["Provider", list[str]], None] = _nothing,
         on_progress: Callable[[Progress], None] = _nothing,
         on_gone: Callable[[], None] = _nothing,
+        codes: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.name = executable.provider
+        self._codes = codes
         self._private = private
         self._on_learnt = on_learnt
         self._inbox = Inbox(self._learnt, on_progress, on_gone)
@@ -306,15 +311,17 @@ class Provider:
         named = data.get("code") if isinstance(data, dict) else None
         number, message = integer(error.get("code")), error.get("message")
         where = data.get("where") if isinstance(data, dict) else None
-        known = {str(code): code for code in Code}
-        code = known.get(named) if isinstance(named, str) else None
-        if code is None and number == INVALID_PARAMS:
+        code = code_named(named) if isinstance(named, str) else None
+        own: dict[str, Any] = {}
+        if code is None and isinstance(named, str) and named in self._codes:
+            code, own = Code.INVALID_ARGUMENTS, {"ownCode": named, "ownExit": self._codes[named]}
+        elif code is None and number == INVALID_PARAMS:
             code = Code.INVALID_ARGUMENTS
         raise Failed(
             code or Code.INTERNAL,
             self._private.text(message) if isinstance(message, str) else f"The {self.name} plugin refused.",
             where=where if isinstance(where, str) else None,
-            data={"sent": code in (None, Code.INTERNAL)},
+            data={"sent": code in (None, Code.INTERNAL), **own},
         )
 
     def _unanswered(self, method: str, stopped: bool) -> Failed:

@@ -14,7 +14,7 @@ from host.problems import Problem, quoted, suggestion
 from host.rfl import Command, read_block
 from host.source import Located, Source
 
-__all__ = ["FLOW_LIMIT", "PROVIDERS", "Draft", "check_flow", "parse_flow", "read_flow"]
+__all__ = ["FLOW_LIMIT", "PROVIDERS", "Draft", "check_flow", "parse_flow"]
 
 #: Largest flow, in bytes.
 FLOW_LIMIT: Final = 1024 * 1024
@@ -116,13 +116,6 @@ def check_flow(
             warnings=_ordered([*draft.warnings, *checked.warnings]),
         )
     return Reading(source.file, source.text, flow, _ordered(problems))
-
-
-def read_flow(
-    file: str, data: bytes, descriptions: Mapping[str, Description], given: Mapping[str, str], *, planning: bool = False
-) -> Reading:
-    """Read one flow in one go: :func:`parse_flow`, then :func:`check_flow`."""
-    return check_flow(parse_flow(file, data), descriptions, given, planning=planning)
 
 
 def _decode(file: str, data: bytes) -> tuple[Source, Problem | None]:

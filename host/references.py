@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from host.literals import JsonString, Misread, read_object
+from host.literals import NUMBER, JsonString, Misread, read_object
 from host.problems import quoted
 from host.source import Located
 from protocol.failures import Code, Failed
@@ -21,8 +21,6 @@ __all__ = [
     "text_template",
 ]
 
-#: A JSON number (RFC 8259, section 6), whole.
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 #: What the `$` of a text may begin: a literal `${`, a reference, or a reference that is malformed.
 _DOLLAR: Final = re.compile(
@@ -46,7 +44,7 @@ class Reference(NamedTuple):
 
     def accepts(self, value: str) -> bool:
         """Tell whether a value may stand for it: any text, or with ``number`` the spelling of a JSON number."""
-        return not self.number or _NUMBER.fullmatch(value) is not None
+        return not self.number or NUMBER.fullmatch(value) is not None
 
 
 class Mention(NamedTuple):

@@ -10,8 +10,8 @@ from host.source import Located
 
 __all__ = ["NAME", "Command", "Comment", "RawArgument", "Word", "read_block"]
 
-#: Aliases, captures and inputs.
-NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+#: Aliases, captures and inputs: no longer than the wire takes an alias (docs/protocol.md).
+NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 #: Commands and arguments.
 _COMMAND: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _SPACE: Final = re.compile(r"[ \t]*")
@@ -187,7 +187,7 @@ class _Reader:
         if NAME.fullmatch(found) and self.text[end : end + 1] == ".":
             return self._take(end)
         if self.text[end : end + 1] == "." and _WORD.fullmatch(found):
-            message = f"{quoted(found)} is no alias: an alias is a-z, then a-z, 0-9 or _."
+            message = f"{quoted(found)} is no alias: an alias is a-z, then a-z, 0-9 or _, 64 characters at most."
             raise Misread(self.index, width, message, "Write the alias as the frontmatter's `providers` names it.")
         if NAME.fullmatch(found):
             raise Misread(self.index, width, f"A `.` and a command are expected after {quoted(found)}.", _FORM)
@@ -216,7 +216,7 @@ class _Reader:
             raise Misread(arrow, 2, "A space is expected after `->`.", f"Write `-> {found}`.")
         if not NAME.fullmatch(found):
             what = quoted(found) if _WORD.fullmatch(found) else unexpected(found)
-            message = f"{what} is no name of a capture: it is a-z, then a-z, 0-9 or _."
+            message = f"{what} is no name of a capture: it is a-z, then a-z, 0-9 or _, 64 characters at most."
             raise Misread(self.index, width, message, "Write, for example, `-> record_id`.")
         return self._take(self.index + width)
 

@@ -13,7 +13,7 @@ from host.engine import Ran, run_flow
 from host.evidence import Evidence
 from host.flow import Flow, Step
 from host.interruption import Interruption
-from host.outcome import ERROR_EXIT, INTERRUPTED_EXIT, FlowOutcome
+from host.outcome import ERROR_EXIT, INTERRUPTED_EXIT, FlowOutcome, code_of_failure, remedy
 from host.preparation import Job, Prepared, innocent, refuse
 from host.private import Private
 from host.problems import Problem
@@ -103,14 +103,22 @@ class Runner:
                 configurations.setdefault(provider, {}).update(aliases)
             for provider, values in job.bound.private.items():
                 private[provider] = tuple(dict.fromkeys((*private.get(provider, ()), *values)))
-        known = Private({provider: private.get(provider, ()) for provider in configurations})
+        known = Private({provider: private.get(provider, ()) for provider in configurations}, self._prepared.private)
         self._known.append(known)
         self._teller.redact = known.text
         prepared = self._prepared
         identities = Identities(prepared.origins, configurations, prepared.hidden)
         progress = self._teller.progress
         try:
-            return Session(prepared.executables, self._environment, identities, known, self._interruption, progress)
+            return Session(
+                prepared.executables,
+                self._environment,
+                identities,
+                known,
+                self._interruption,
+                progress,
+                prepared.codes,
+            )
         except Failed as failed:
             return failed.failure._replace(message=known.text(failed.failure.message))
 
@@ -120,9 +128,10 @@ class Runner:
             evidence = Evidence(root, session.private.leaks)
         except Failed as failed:
             return refuse(job.flow.name, job.flow.file, job.flow.text, (), failed.failure)
-        recorder = Recorder(evidence, job.flow, job.file, session.plugins, session.private, time.time())
+        file = session.private.text(job.file)
+        recorder = Recorder(evidence, job.flow, file, session.plugins, session.private, time.time())
         update = options.update_baseline
-        comparator = Comparator(baseline, options.fail_on, update=update, root=root, file=job.file, run=evidence.run)
+        comparator = Comparator(baseline, options.fail_on, update=update, root=root, file=file, run=evidence.run)
         self._teller.flow(job.flow)
         ran = run_flow(
             job.flow,
@@ -168,7 +177,7 @@ def _problem(step: Step, failure: Failure) -> Problem:
     """Place a refusal: at the argument that it names, else at the command."""
     named = (failure.where or "").partition(".")[0].partition("[")[0].partition("/")[0]
     place = next((argument for argument in step.arguments if argument.name == named), None)
-    advice = CODES[failure.code].remedy
+    advice = remedy(code_of_failure(failure))
     if place is not None:
         return Problem(place.line, place.column, len(place.name), failure.message, advice)
     return Problem(step.line, step.column, len(f"{step.alias}.{step.command}"), failure.message, advice)

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from host.consent import BROWSER, check_page
@@ -37,7 +37,8 @@ _SILENT: Final[Callable[[Progress], None]] = lambda _progress: None  # noqa: E73
 class Session:
     """Starts and initializes a plugin for each provider of ``identities``; ends all of them, whatever happens.
 
-    What one plugin learns is told to the others. Raises Failed when a plugin cannot be started or refuses its bindings.
+    What one plugin learns is told to the others. ``codes`` are those of all descriptions, with their exit statuses.
+    Raises Failed when a plugin cannot be started or refuses its bindings.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Session:
         private: Private,
         interruption: Interruption,
         on_progress: Callable[[Progress], None] = _SILENT,
+        codes: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.private = private
         self.interruption = interruption
@@ -59,9 +61,14 @@ class Session:
         try:
             for name in identities.configurations:
                 kept = without(environment, identities.hidden, executables[name])
-                gone = self._lose_page if name == BROWSER else lambda: None
                 provider = Provider(
-                    executables[name], kept, private, on_learnt=self._relay, on_progress=on_progress, on_gone=gone
+                    executables[name],
+                    kept,
+                    private,
+                    on_learnt=self._relay,
+                    on_progress=on_progress,
+                    on_gone=self._lose_page if name == BROWSER else lambda: None,
+                    codes=codes,
                 )
                 self._providers[name] = provider
                 interruption.add(provider.interrupt)

@@ -1,25 +1,17 @@
-"""What people see: text with everything that could act on a terminal or hide in it spelled out, on the right stream."""
+"""What people see, on the right stream: results, progress and problems."""
 
 import contextlib
-import json
 import os
 import shutil
 import sys
 import threading
 from typing import ClassVar, Final, TextIO
 
+from host.visible import block, legible, line
 from protocol.failures import Code, Failed
 
 __all__ = ["LiveLine", "Terminal", "block", "line", "open_streams", "standard_input"]
 
-#: Letters and marks without a shape of their own, which `str.isprintable` lets pass: fillers, joiners, variation
-#: selectors. They hide text from people that programs read.
-_SHAPELESS: Final = frozenset(
-    {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
-    | set(range(0x180B, 0x1810))
-    | set(range(0xFE00, 0xFE10))
-    | set(range(0xE0100, 0xE01F0))
-)
 _COLOURS: Final = {
     "succeeded": "32",
     "failed": "31",
@@ -31,43 +23,6 @@ _COLOURS: Final = {
     "prose": "2",
     "heading": "1",
 }
-
-
-def line(text: str) -> str:
-    """Return a text as one line: every character that is not visible, line ends and tabs too, as an escape."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(character if _visible(character) else _escape(character) for character in text)
-
-
-def block(text: str) -> str:
-    """Return a text of several lines; only their ends and tabs stay as they are."""
-    return "\n".join("\t".join(line(part) for part in row.split("\t")) for row in text.split("\n"))
-
-
-def _legible(document: str) -> str:
-    """Return a JSON text whose strings show everything that is in them; line ends stand between its values only."""
-    return "\n".join(map(_escaped, document.split("\n")))
-
-
-def _escaped(row: str) -> str:
-    if row.isascii() and row.isprintable():
-        return row
-    return "".join(character if _visible(character) else json.dumps(character)[1:-1] for character in row)
-
-
-def _visible(character: str) -> bool:
-    return character.isprintable() and ord(character) not in _SHAPELESS
-
-
-def _escape(character: str) -> str:
-    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character)
-    if known:
-        return known
-    number = ord(character)
-    if number < 0x100:
-        return f"\\x{number:02x}"
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 class Terminal:
@@ -106,7 +61,7 @@ class Terminal:
         On a terminal, what is not visible stands in it as JSON's own escapes: it is the same document.
         """
         if self.wide:
-            content = _legible(content.decode()).encode()
+            content = legible(content.decode()).encode()
         try:
             self._out.flush()
             self._out.buffer.write(content)

@@ -97,7 +97,8 @@ class Alias:
             reason = "its connection was refused" if self.state == "refused" else "a lost or unusable reply closed it"
             raise self._refuse(Code.NOT_CONNECTED, reason)
         if command.name == "connect" and self.state == "open":
-            raise self._refuse(Code.BINDING_FIXED, "it is already connected, and `connect` is an alias's first command")
+            reason = "it is connected already, and an alias is one session. Take this `connect` out"
+            raise self._refuse(Code.BINDING_FIXED, reason)
 
     def _admit_token(self, command: Command) -> None:
         if self.binding.oauth is None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from oauth.settings import Settings, SettingsError, check_endpoint, read_settings
 from oauth.settings import private_values as oauth_private_values
@@ -19,11 +19,9 @@ from plugin.headers import HeaderError, read_headers
 from protocol.failures import Code, Failed
 from protocol.mcp.origins import OriginError, origin
 from protocol.values.document import JsonError, integer, parse
+from protocol.values.urls import url_secrets
 
 __all__ = ["Binding", "authorization", "join", "private_values", "read_binding", "url_secrets"]
-
-#: A path with at least this many characters is private on its own, without the origin before it.
-PRIVATE_PATH_MINIMUM: Final = 16
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z]{1,24}\Z")
 _TOKEN: Final = re.compile(r"[!-~]+\Z")
@@ -277,22 +275,6 @@ def private_values(binding: Binding) -> list[str]:
     if binding.oauth is not None:
         values += oauth_private_values(binding.oauth)
     return values
-
-
-def url_secrets(url: str) -> list[str]:
-    """List what is private in a URL.
-
-    The whole; its path with the query when there is a query or the path has 16 characters or more; and each value of
-    the query with 4 or more, as written and decoded.
-    """
-    parts = urlsplit(url)
-    values = [url]
-    if parts.query or len(parts.path) >= PRIVATE_PATH_MINIMUM:
-        values.append(f"{parts.path}?{parts.query}" if parts.query else parts.path)
-    for pair in parts.query.split("&"):
-        _, _, value = pair.partition("=")
-        values += [text for text in (value, unquote(value.replace("+", " "))) if len(text) >= PRIVATE_MINIMUM]
-    return list(dict.fromkeys(values))
 
 
 def _header_secrets(text: str) -> list[str]:

@@ -20,5 +20,4 @@ def end_all(connections: "Sequence[Connection]") -> None:
 
 
 def _end(connection: "Connection") -> None:
-    connection.rearm()
     connection.end()

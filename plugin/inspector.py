@@ -119,6 +119,11 @@ class Inspector:
         """Return the effect of a command; one that is not known has none."""
         return "mutate" if command in COMMANDS and COMMANDS[command].effect == "mutate" else "observe"
 
+    def facts(self, alias: str) -> dict[str, Any]:
+        """Return how an alias stands: `connection`."""
+        found = (self._aliases or {}).get(alias)
+        return {"connection": found.state if found else "none"}
+
     def warm(self) -> None:
         """Import the HTTP stack while the host thinks about its first step."""
         for command in COMMANDS.values():

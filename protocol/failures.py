@@ -108,8 +108,8 @@ CODES: dict[Code, CodeEntry] = {
         1,
     ),
     Code.BINDING_FIXED: CodeEntry(
-        "A later command names another path or token file than the first command of its alias fixed.",
-        "Name `path` and `tokenFile` on the first command, or use a second alias.",
+        "A later command names another path or token file than its alias's first command fixed, or connects once more.",
+        "Name `path` and `tokenFile` on the first command, and connect once; use a second alias for anything else.",
         2,
     ),
     Code.ORIGIN_NOT_ADMITTED: CodeEntry(

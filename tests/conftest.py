@@ -18,12 +18,15 @@ PEERS = ROOT / "tests" / "peers"
 TOKEN = "tok-5fKq81-not-for-anyone-else-Zr"
 #: The password of the login form, in the same way.
 PASSWORD = "pw-7Yh2Lq9-of-the-login-form"
+#: The token of the protected server's owner, who may use more of its tools.
+OWNER_TOKEN = "own-77Hd02-for-the-owner-alone-Qe"
 
 
 def example(*options: str, token: str = "") -> Iterator[str]:
     port = free_port()
     command = [sys.executable, "-m", "examples.server", "--port", str(port), *options]
-    with running(command, port, {"EXAMPLE_SERVER_TOKEN": token}, ROOT):
+    environment = {"EXAMPLE_SERVER_TOKEN": token, "EXAMPLE_SERVER_OWNER_TOKEN": OWNER_TOKEN}
+    with running(command, port, environment, ROOT):
         yield f"http://127.0.0.1:{port}/mcp"
 
 
@@ -52,6 +55,12 @@ def token() -> str:
 
 
 @pytest.fixture(scope="session")
+def owner_token() -> str:
+    """The bearer token of the protected server's owner."""
+    return OWNER_TOKEN
+
+
+@pytest.fixture(scope="session")
 def everything_server() -> Iterator[str]:
     """The URL of npm's server-everything over Streamable HTTP: sessions and SSE."""
     port = free_port()
@@ -67,6 +76,24 @@ def fastmcp_server() -> Iterator[str]:
     python = python_environment(PEERS / "fastmcp.txt")
     with running([python, PEERS / "fastmcp_server.py", str(port)], port, {}, PEERS):
         yield f"http://127.0.0.1:{port}/mcp"
+
+
+def sdk_server(*options: str) -> Iterator[str]:
+    port = free_port()
+    with running([sys.executable, "-m", "tests.peers.sdk_server", str(port), *options], port, {}, ROOT):
+        yield f"http://127.0.0.1:{port}/mcp"
+
+
+@pytest.fixture(scope="session")
+def json_server() -> Iterator[str]:
+    """The URL of a server by the official SDK that has sessions and answers in JSON."""
+    yield from sdk_server("--json")
+
+
+@pytest.fixture(scope="session")
+def stateless_server() -> Iterator[str]:
+    """The URL of a server by the official SDK that has no sessions and answers in event streams."""
+    yield from sdk_server("--stateless")
 
 
 @pytest.fixture(scope="session")
@@ -88,8 +115,8 @@ def password() -> str:
 def sdk_oauth_server() -> Iterator[tuple[str, str]]:
     """The URL of the TypeScript SDK's OAuth demo, and the origin of its authorization server."""
     port, issuer = free_port(), free_port()
-    script = node_modules(PEERS) / "@modelcontextprotocol" / "sdk" / "dist" / "esm" / "examples" / "server"
-    command = [node(), script / "simpleStreamableHttp.js", "--oauth", "--oauth-strict"]
+    examples = node_modules(PEERS) / "@modelcontextprotocol" / "sdk" / "dist" / "esm" / "examples" / "server"
+    command: list[str | Path] = [node(), examples / "simpleStreamableHttp.js", "--oauth", "--oauth-strict"]
     with running(command, port, {"MCP_PORT": str(port), "MCP_AUTH_PORT": str(issuer)}, ROOT):
         yield f"http://localhost:{port}/mcp", f"http://localhost:{issuer}"
 

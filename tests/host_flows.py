@@ -1,19 +1,27 @@
 """Flows of a few lines for tests of the host, read against the fake plugin's description."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from host.description import Description, read_description
-from host.flow import Flow
-from host.reading import read_flow
+from host.flow import Flow, Reading
+from host.reading import check_flow, parse_flow
 from tests.fakes.plugin_process import description
 
-__all__ = ["DESCRIPTIONS", "flow", "text"]
+__all__ = ["DESCRIPTIONS", "flow", "read_flow", "text"]
 
 DESCRIPTIONS: dict[str, Description] = {
     provider: read_description(json.dumps(description(provider)).encode())
     for provider in ("MCP", "LocalBash", "Browser")
 }
+
+
+def read_flow(
+    file: str, data: bytes, descriptions: Mapping[str, Description], given: Mapping[str, str], *, planning: bool = False
+) -> Reading:
+    """Read one flow in one go."""
+    return check_flow(parse_flow(file, data), descriptions, given, planning=planning)
 
 
 def text(*sections: tuple[str, str], aliases: str = "api", extra: str = "", name: str = "A flow") -> str:

@@ -116,6 +116,7 @@ RIM: dict[str, str] = {
     "host/evidence.py": "the folder of a run: atomic writes, its lock, the scan at the end",
     "host/executable.py": "finds a provider's program and asks it to describe itself",
     "host/interruption.py": "Ctrl-C and SIGTERM",
+    "host/main.py": "what a thread that breaks down says",
     "host/private.py": "private values, shared by the threads that read plugins",
     "host/progress.py": "the clock of the line that says what is running",
     "host/provider.py": "one plugin over the wire: deadlines and signals",

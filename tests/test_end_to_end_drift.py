@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.command_line import Assay, Ran
 
 FLOW = """---
@@ -42,6 +44,7 @@ def tool_diff(ran: Ran) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.requirement("inspection.drift")
 def test_the_second_run_keeps_a_diff_that_names_and_classes_each_change(
     assay: Assay, example_server: str, example_server_2: str
 ) -> None:

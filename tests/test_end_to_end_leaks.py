@@ -48,6 +48,7 @@ def spellings(token: str) -> list[bytes]:
     return found
 
 
+@pytest.mark.requirement("private.redacted")
 @pytest.mark.parametrize("form", FORMS)
 def test_an_echoed_token_is_noticed_and_is_nowhere(assay: Assay, protected_server: str, token: str, form: str) -> None:
     ran = run(assay, form, redacted=True, url=protected_server, token=token)
@@ -59,6 +60,7 @@ def test_an_echoed_token_is_noticed_and_is_nowhere(assay: Assay, protected_serve
     assert [spelling for spelling in spellings(token) for data in seen if spelling in data] == []
 
 
+@pytest.mark.requirement("expect.redacted", "exposure.redacted-false")
 @pytest.mark.parametrize("form", FORMS)
 def test_an_echoed_token_fails_the_assertion_that_nothing_was_redacted(
     assay: Assay, protected_server: str, token: str, form: str
@@ -86,6 +88,7 @@ def test_a_wrong_token_is_a_refused_connection_with_its_challenge(assay: Assay, 
     assert ran.exit == 1
 
 
+@pytest.mark.requirement("private.not-in-flows")
 def test_a_token_in_the_flow_file_refuses_the_flow(assay: Assay, protected_server: str, token: str) -> None:
     assay.write("bindings.json", BINDINGS)
     flow = assay.write(

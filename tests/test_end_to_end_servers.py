@@ -64,6 +64,24 @@ SERVERS = [
         r"{\"rpcError\":-32602}",
         6,
     ),
+    Server(
+        "json_server",
+        "read_balance",
+        r"{\"account\":\"cash\"}",
+        r"\"destructive\"",
+        r"{\"rpcError\":-32602}",
+        r"{\"isError\":true}",
+        5,
+    ),
+    Server(
+        "stateless_server",
+        "read_balance",
+        r"{\"account\":\"cash\"}",
+        r"\"destructive\"",
+        r"{\"rpcError\":-32602}",
+        r"{\"isError\":true}",
+        5,
+    ),
 ]
 
 
@@ -84,6 +102,14 @@ def url(server: Server, request: pytest.FixtureRequest) -> str:
     return address
 
 
+@pytest.mark.requirement(
+    "inspection.whole",
+    "transport.streamable-http",
+    "flow.example",
+    "refusal.rpc-error",
+    "refusal.is-error",
+    "refusal.unlisted",
+)
 def test_the_seeds_flow_succeeds_on_a_server_with_its_own_refusal(assay: Assay, server: Server, url: str) -> None:
     ran = assay.run(assay.write("f.md", flow_for(server, server.refusal)), "--target", url)
     assert ran.statuses == [
@@ -99,12 +125,14 @@ def test_the_seeds_flow_succeeds_on_a_server_with_its_own_refusal(assay: Assay, 
     assert ran.steps[1]["state"]["count"] == server.tools
 
 
+@pytest.mark.requirement("expect.two-refusals")
 def test_the_other_kind_of_refusal_does_not_pass_for_it(assay: Assay, server: Server, url: str) -> None:
     ran = assay.run(assay.write("f.md", flow_for(server, server.other)), "--target", url)
     assert ran.exit == 1
     assert ran.statuses[3] == "call failed expectation_failed"
 
 
+@pytest.mark.requirement("expect.none")
 def test_without_expect_a_refusal_fails_by_its_own_code(assay: Assay, server: Server, url: str) -> None:
     text = flow_for(server, server.refusal).replace(f' expect="{server.refusal}"', "")
     ran = assay.run(assay.write("f.md", text), "--target", url)

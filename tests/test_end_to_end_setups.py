@@ -26,6 +26,7 @@ api.disconnect
 """
 
 
+@pytest.mark.requirement("identity.kinds", "anonymous.connects")
 def test_a_target_is_all_that_a_local_server_needs(assay: Assay, example_server: str) -> None:
     local = example_server.replace("127.0.0.1", "localhost")
     ran = assay.run(assay.write("f.md", FLOW), "--target", local)
@@ -55,6 +56,7 @@ def test_bindings_that_name_variables_only_may_be_readable_by_all(
     assert ran.exit == 0, ran.out + ran.err
 
 
+@pytest.mark.requirement("bindings.for-the-owner")
 def test_bindings_with_private_values_have_to_be_kept_from_others(
     assay: Assay, protected_server: str, token: str
 ) -> None:
@@ -79,6 +81,7 @@ def test_a_target_that_is_down_says_so_and_keeps_the_evidence(assay: Assay) -> N
     assert any(path.name == "run.json" for path in ran.kept)
 
 
+@pytest.mark.requirement("origins.admitted")
 def test_an_origin_that_is_not_the_target_is_refused(assay: Assay, example_server: str) -> None:
     configuration = {"endpoint": {"env": "ENDPOINT"}}
     path = assay.write("bindings.json", json.dumps({"api": {"provider": "MCP", "configuration": configuration}}))

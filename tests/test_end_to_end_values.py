@@ -38,6 +38,7 @@ def flow(commands: str) -> str:
     return f"{HEAD}{commands.strip()}\napi.disconnect\n```\n"
 
 
+@pytest.mark.requirement("command.call-value", "capture.public", "capture.command", "capture.example")
 def test_the_second_seeds_example_runs(assay: Assay, example_server: str) -> None:
     ran = assay.run(assay.write("f.md", flow(CAPTURE)), "--target", example_server)
     assert ran.statuses == ["call_value succeeded", "call succeeded", "call succeeded", "disconnect succeeded"], ran.out
@@ -45,6 +46,7 @@ def test_the_second_seeds_example_runs(assay: Assay, example_server: str) -> Non
     assert ran.exit == 0
 
 
+@pytest.mark.requirement("capture.example")
 def test_the_second_seeds_example_runs_on_a_fastmcp_server(assay: Assay, fastmcp_server: str) -> None:
     text = flow(CAPTURE).replace("create_record", "create_entry").replace("get_record", "get_entry")
     ran = assay.run(assay.write("f.md", text), "--target", fastmcp_server)
@@ -52,6 +54,7 @@ def test_the_second_seeds_example_runs_on_a_fastmcp_server(assay: Assay, fastmcp
     assert ran.exit == 0
 
 
+@pytest.mark.requirement("capture.evidence", "capture.spelling")
 def test_numbers_are_captured_as_they_are_spelled(assay: Assay, example_server: str) -> None:
     commands = "\n".join(
         f'api.call_value tool="read_numbers" select="{pointer}" -> n{index}' for index, pointer in enumerate(SPELLINGS)
@@ -61,8 +64,11 @@ def test_numbers_are_captured_as_they_are_spelled(assay: Assay, example_server: 
     observations = [json.loads(path.read_text()) for path in ran.kept if path.name == "observation.json"]
     assert ran.exit == 0
     assert len(observations) == len(SPELLINGS) + 1
+    kept = [entry["capture"] for entry in observations if entry["command"] == "call_value"]
+    assert kept == list(SPELLINGS.values())
 
 
+@pytest.mark.requirement("json.equals", "json.original-spelling")
 @pytest.mark.parametrize(
     ("pointer", "operand", "holds"),
     [
@@ -89,6 +95,7 @@ def test_numbers_compare_as_exact_decimals(
     assert ran.statuses[0] == ("call succeeded" if holds else "call failed expectation_failed"), ran.out
 
 
+@pytest.mark.requirement("json.admission")
 def test_an_operand_past_what_hosts_admit_is_refused_before_contact(assay: Assay, example_server: str) -> None:
     command = 'api.call tool="read_numbers" expect={"json":[{"pointer":"/large","equals":9007199254740993}]}'
     ran = assay.run(assay.write("f.md", flow(command)), "--target", example_server)
@@ -128,6 +135,7 @@ def test_a_repeated_member_in_a_text_block_fails_what_has_to_read_it(
     assert ran.statuses[0] == status, ran.out
 
 
+@pytest.mark.requirement("capture.repeated")
 def test_a_repeated_member_is_named_as_the_reason(assay: Assay, example_server: str) -> None:
     command = 'api.call tool="read_twice" expect={"json":[{"pointer":"/id","exists":true}]}'
     ran = assay.run(assay.write("f.md", flow(command)), "--target", example_server)

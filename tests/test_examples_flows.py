@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.command_line import Assay
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -26,6 +28,7 @@ def test_the_capture_flow_reads_back_what_it_created_and_keeps_numbers_exact(ass
     assert ran.captures[1:] == ["9007199254740993", "1.10"]
 
 
+@pytest.mark.requirement("anonymous.refused")
 def test_the_leak_flow_notices_every_form(assay: Assay, protected_server: str, token: str) -> None:
     bindings = EXAMPLES / "bindings.json"
     ran = assay.run(

@@ -40,6 +40,7 @@ def bound(
     return bind({alias: "MCP"}, bindings, target, environment or {}, DESCRIPTIONS)
 
 
+@pytest.mark.requirement("bindings.by-alias")
 def test_an_alias_gets_its_configuration_as_it_was_written() -> None:
     found = bound({"endpoint": TARGET, "bearerToken": SECRET, "timeoutMs": 1500, "headers": {"X-Key": "abcd"}})
     assert found.configurations == {
@@ -61,6 +62,7 @@ def test_an_alias_without_an_endpoint_uses_the_target_which_is_public() -> None:
     assert found.private == {"MCP": (SECRET,)}
 
 
+@pytest.mark.requirement("anonymous.connects")
 @pytest.mark.parametrize("bindings", [None, {}, {"other": {"provider": "MCP"}}])
 def test_an_alias_without_a_binding_is_anonymous_on_the_target(bindings: dict[str, object] | None) -> None:
     given = None if bindings is None else read(bindings)
@@ -180,7 +182,10 @@ def test_all_variables_that_are_missing_are_named_with_their_fields_and_no_value
         (b"\xef\xbb\xbf{}", "Bindings file, line 1, column 1: "),
         (b'{"a": "\xff"}', "The bindings file is not UTF-8 at byte 7. Save it as UTF-8."),
         (b" " * (BINDINGS_LIMIT + 1), f"The bindings file is longer than {BINDINGS_LIMIT} bytes."),
-        (b'{"Api": {}}', "Bindings file, line 1, column 2: an alias is a-z, then a-z, 0-9 or _."),
+        (
+            b'{"Api": {}}',
+            "Bindings file, line 1, column 2: an alias is a-z, then a-z, 0-9 or _, 64 characters at most.",
+        ),
         (b'{"api": "s3cret-token-value"}', "Bindings file, line 1, column 2: an alias is bound to an object."),
         (b'{"api": {}}', "Bindings file, line 1, column 2: an alias needs its `provider`, a string."),
         (b'{"api": {\n"provider": 1}}', "Bindings file, line 1, column 2: an alias needs its `provider`, a string."),

@@ -84,6 +84,7 @@ def test_a_summary_names_the_first_changes_and_counts_the_rest() -> None:
     assert summary(changes(DIFF)[2:3], "tools") == "routing: tool `kept` changed its description: the text changed"
 
 
+@pytest.mark.requirement("diff.artifact")
 def test_artifacts_have_singular_names() -> None:
     names = ["tools", "resources", "resource_templates", "prompts", "volumes"]
     assert [artifact_name(name) for name in names] == [

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from host.description import DESCRIPTION_LIMIT, ArgumentDescription, CommandDescription, read_description
-from host.reading import read_flow
 from plugin.describe import describe
 from protocol.failures import Code, Failed
 from protocol.values.document import encode, parse
 from tests.fakes.descriptions import mcp_document, shell_document
+from tests.host_flows import read_flow
 
 FLOWS = Path(__file__).parent / "flows"
 

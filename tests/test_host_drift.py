@@ -60,6 +60,7 @@ def test_a_first_run_has_nothing_to_compare_with(assay: Command) -> None:
     assert "steps/02-api.tools/tool-diff.json" not in assay.kept()
 
 
+@pytest.mark.requirement("diff.artifact")
 def test_a_later_run_keeps_the_diff_to_the_latest_earlier_one_and_does_not_fail(assay: Command) -> None:
     run(assay, ["older"])
     run(assay, OLD)
@@ -79,6 +80,7 @@ def test_a_later_run_keeps_the_diff_to_the_latest_earlier_one_and_does_not_fail(
     assert first < second
 
 
+@pytest.mark.requirement("diff.succeeded")
 def test_a_run_in_which_the_step_failed_is_passed_over(assay: Command) -> None:
     run(assay, OLD)
     assay.behave(commands={"tools": [[{"result": {"status": "failed", "code": "timeout", "tools": ["half"]}}]]})

@@ -62,8 +62,8 @@ def test_an_executable_that_cannot_be_run_is_refused_with_the_reason(tmp_path: P
 
 
 def test_a_provider_that_nothing_is_known_for_is_missing() -> None:
-    assert "`Browser`" in refused("Browser", None)
-    assert "brings: MCP" in refused("LocalBash", None)
+    assert "`Mailbox`" in refused("Mailbox", None)
+    assert "brings: MCP, LocalBash, Browser." in refused("Mailbox", None)
 
 
 def test_children_get_the_environment_without_the_names_that_bindings_hold() -> None:

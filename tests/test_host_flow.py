@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from host.flow import Reading, Step
 from host.problems import Problem
-from host.reading import FLOW_LIMIT, PROBLEM_LIMIT, check_flow, parse_flow, read_flow
+from host.reading import FLOW_LIMIT, PROBLEM_LIMIT, check_flow, parse_flow
 from protocol.failures import Code, Failed
 from tests.fakes.descriptions import DESCRIPTIONS
+from tests.host_flows import read_flow
 
 FLOWS = Path(__file__).parent / "flows"
 SUPPORT = (FLOWS / "inspection.md").read_text(encoding="utf-8")
@@ -166,6 +167,7 @@ def test_a_known_provider_without_a_description_is_read_as_far_as_the_file_says(
     assert (shell.effect, shell.arguments[0].name) == ("mutate", "command")
 
 
+@pytest.mark.requirement("arguments.json")
 def test_both_forms_of_an_object_are_one_value() -> None:
     text, bare = steps('api.tools expect="{\\"count\\":1}"\napi.tools expect={"count":1}')
     assert text.substitute({}) == bare.substitute({}) == {"expect": '{"count":1}'}

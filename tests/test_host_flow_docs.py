@@ -11,13 +11,14 @@ from host.bindings import BINDINGS_LIMIT, bind, read_bindings
 from host.frontmatter import KEYS, MINUTES_DEFAULT, MINUTES_LIMIT, NAME_LIMIT
 from host.literals import DEPTH_LIMIT
 from host.problems import render
-from host.reading import FLOW_LIMIT, PROBLEM_LIMIT, PROVIDERS, read_flow
+from host.reading import FLOW_LIMIT, PROBLEM_LIMIT, PROVIDERS
 from host.rfl import read_block
 from host.settings import KEYS as SETTINGS
 from host.settings import read_settings
 from host.source import Located
 from protocol.failures import CODES
 from tests.fakes.descriptions import DESCRIPTIONS
+from tests.host_flows import read_flow
 
 DOCS = (Path(__file__).parents[1] / "docs" / "flows.md").read_text(encoding="utf-8")
 FLOWS = Path(__file__).parent / "flows"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from host.problems import render
-from host.reading import read_flow
 from tests.fakes.descriptions import DESCRIPTIONS
+from tests.host_flows import read_flow
 
 FLOWS = Path(__file__).parent / "flows"
 FILES = sorted(path.name for path in FLOWS.glob("*.md"))

@@ -82,6 +82,7 @@ def test_inputs_may_be_empty(line: str) -> None:
     assert body(line)[1] == []
 
 
+@pytest.mark.requirement("deadline.flow")
 @pytest.mark.parametrize("minutes", ["1", "0.5", "15.", ".5", "1e1", "1440", "+2"])
 def test_minutes_are_a_decimal_number(minutes: str) -> None:
     front, problems = body(f"budgets: {{minutes: {minutes}}}")
@@ -91,7 +92,7 @@ def test_minutes_are_a_decimal_number(minutes: str) -> None:
 KEYS = "Known keys: `budgets`, `description`, `inputs`, `name`, `providers`, `tags`."
 INPUTS = 'Write `name: {default: "value", description: "…"}` for each input; both may be left out.'
 MINUTES = ("`minutes` is a number, more than 0 and at most 1440.", "Write, for example, `minutes: 15`.")
-NAME = "A name is a-z, then a-z, 0-9 or _, all in lower case."
+NAME = "A name is a-z, then a-z, 0-9 or _, all in lower case, 64 characters at most."
 TAG = "A tag is 1 to 64 letters, digits, dots, underscores or hyphens, and begins with a letter or digit."
 
 
@@ -238,6 +239,11 @@ def test_what_is_wrong_has_its_place_and_what_to_write(text: str, expected: tupl
         ("---\nname: N\nproviders: MCP\n---\n", [(3, 12, 3, "`providers` is a mapping.")]),
         ("---\nname: N\nproviders: {}\n---\n", [(3, 12, 2, "`providers` names no alias.")]),
         ("---\nname: N\nproviders: {Api: MCP}\n---\n", [(3, 13, 3, "`Api` cannot be an alias.")]),
+        (f"---\nname: N\nproviders: {{{'a' * 64}: MCP}}\n---\n", []),
+        (
+            f"---\nname: N\nproviders: {{{'a' * 65}: MCP}}\n---\n",
+            [(3, 13, 65, f"`{'a' * 60}…` cannot be an alias.")],
+        ),
         ("---\nname: N\nproviders: {api: [MCP]}\n---\n", [(3, 18, 5, "The provider of `api` is text.")]),
         (
             "---\nname: N\nproviders: {api: 1, Api: 2}\n---\n",

@@ -151,7 +151,7 @@ def test_wrong_options_are_refused_before_contact(assay: Command, words: list[st
 def test_a_url_that_is_none_is_refused(assay: Command) -> None:
     done = ask(assay, "inspect", "localhost:8000")
     assert done.exit == 2
-    assert "The target is no usable URL" in done.err
+    assert "The target cannot be used" in done.err
 
 
 def test_a_private_value_that_came_back_is_not_shown(assay: Command, monkeypatch: pytest.MonkeyPatch) -> None:

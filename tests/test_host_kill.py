@@ -104,6 +104,7 @@ def touching(folder: Path, then: dict[str, Any], name: str = "reached") -> list[
     return [[{"touch": str(folder / name)}, then]]
 
 
+@pytest.mark.requirement("commands.unknown")
 def test_a_plugin_that_is_killed_in_a_mutation_leaves_it_unknown_and_nothing_is_sent_again(
     start: Any, tmp_path: Path
 ) -> None:

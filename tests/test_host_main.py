@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from host.main import COMMANDS, cli, main
 from protocol.failures import Code, Failed
 from protocol.version import VERSION
 from tests.host_command import Command
+from tests.host_flows import text
 
 ROOT = Path(__file__).resolve().parents[1]
 TOKEN = "text-of-an-exception"
@@ -94,6 +96,21 @@ def test_a_defect_is_told_by_its_place_and_never_by_its_text(assay: Command, mon
     assert "called from plan.py:" in done.err
     assert TOKEN not in done.out + done.err
     assert "Traceback" not in done.err
+
+
+def test_a_defect_on_a_reading_thread_is_told_the_same_way(assay: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*_arguments: Any) -> None:
+        raise KeyError(TOKEN)
+
+    monkeypatch.setattr("host.inbox.decode", break_down)
+    before = threading.excepthook
+    assay.write("f.md", text(("A", "api.tools")))
+    done = assay.run("f.md")
+    assert done.exit == 4
+    assert "error: A defect in Assay: KeyError at test_host_main.py:" in done.err
+    assert TOKEN not in done.out + done.err
+    assert "Traceback" not in done.err
+    assert threading.excepthook is before
 
 
 @pytest.mark.parametrize("noticed", [KeyboardInterrupt(), Failed(Code.CANCELLED, "Interrupted before contact.")])

@@ -1,11 +1,14 @@
 """`assay plan` and `assay plugins`: what they show, and that they need no secret and contact nothing."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from host.executable import PROVIDERS, Executable, describe
+from tests.fakes.plugin_process import description
 from tests.host_command import TARGET, Command, Done
 from tests.host_flows import text
 
@@ -118,8 +121,19 @@ def test_plugins_shows_each_command_from_the_plugins_own_description(assay: Comm
     assert assay.plugin.log == []
 
 
-def test_plugins_gives_whole_descriptions_as_a_document(assay: Command) -> None:
+def test_plugins_gives_whole_descriptions_as_a_document_and_asks_each_plugin_once(
+    assay: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def counted(executable: Executable, environment: Mapping[str, str]) -> bytes:
+        asked.append(executable.provider)
+        return describe(executable, environment)
+
+    monkeypatch.setattr("host.preparation.describe", counted)
     document = assay("plugins", "--json", "--plugin", str(assay.plugin.path)).document
+    assert asked == list(PROVIDERS)
+    assert document["plugins"][0] == description("MCP")
     assert document["format"] == "assay-plugins/1"
     assert document["plugins"][0]["commands"][0]["arguments"]["type"] == "object"
 

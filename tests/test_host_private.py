@@ -90,3 +90,12 @@ def test_an_interruption_tells_who_listens_and_counts() -> None:
     interruption.request()
     assert told == [("first", 1), ("second", 1), ("second", 2)]
     assert interruption.level == 2
+
+
+def test_the_values_of_identities_that_no_provider_was_given_are_removed_and_scanned_for() -> None:
+    private = Private({"MCP": ["own-private-value"]}, ["own-private-value", "of-an-unused-alias", "abc"])
+    assert private.clean("MCP", result("own-private-value abc of-an-unused-alias")).message == (
+        "own-private-value abc [redacted]"
+    )
+    assert private.text("abc of-an-unused-alias") == "abc [redacted]"
+    assert private.leaks(b"of-an-unused-alias")

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.problems import Problem, closest, printable, quoted, render, suggestion
+from host.problems import Problem, closest, quoted, render, suggestion
 from host.source import Located, Source
+from host.visible import line
 
 
 def shown(text: str, line: int, column: int, width: int) -> list[str]:
@@ -78,7 +79,7 @@ def test_a_line_that_would_be_redacted_is_not_shown() -> None:
 def test_nothing_that_a_terminal_obeys_is_shown() -> None:
     problem = Problem(1, 1, 1, "\x1b[2J\x07", "\u202e\n")
     assert render("\x1b.md", "\x9b1m", [problem]) == (
-        "\\x1b.md:1:1: error: \\x1b[2J\\x07\n  1 | \\x9b1m\n    | ^^^^\n  help: \\u202e\\x0a\n"
+        "\\x1b.md:1:1: error: \\x1b[2J\\x07\n  1 | \\x9b1m\n    | ^^^^\n  help: \\u202e\\n\n"
     )
 
 
@@ -86,21 +87,22 @@ def test_nothing_that_a_terminal_obeys_is_shown() -> None:
     ("text", "expected"),
     [
         ("plain é 日本", "plain é 日本"),
-        ("a\tb", "a\\x09b"),
+        ("a\tb", "a\\tb"),
+        ("a\u3164", "a\\u3164"),
         ("\u200b", "\\u200b"),
         ("\U000e0001", "\\U000e0001"),
         ("\udcff", "\\udcff"),
     ],
 )
 def test_what_is_not_printable_is_escaped(text: str, expected: str) -> None:
-    assert printable(text) == expected
+    assert line(text) == expected
 
 
 def test_a_quoted_name_is_cut_when_it_is_long() -> None:
     assert quoted("name") == "`name`"
     assert quoted("x" * 60) == f"`{'x' * 60}`"
     assert quoted("x" * 61) == f"`{'x' * 60}…`"
-    assert quoted("a\nb") == "`a\\x0ab`"
+    assert quoted("a\nb") == "`a\\nb`"
 
 
 @pytest.mark.parametrize(

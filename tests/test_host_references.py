@@ -55,6 +55,7 @@ def test_a_plain_argument_is_text_and_references(written: str, parts: tuple[str 
     assert text(written) == Template(written, parts, json=False)
 
 
+@pytest.mark.requirement("arguments.references")
 @pytest.mark.parametrize(
     ("written", "parts"),
     [
@@ -130,6 +131,7 @@ def test_a_reference_that_is_malformed_is_refused_in_text(
     assert refused(text_template, written) == expected
 
 
+@pytest.mark.requirement("arguments.references", "capture.not-a-name")
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
@@ -153,6 +155,7 @@ def test_a_reference_in_the_wrong_place_of_an_object_is_refused(
     assert refused(object_template, written) == expected
 
 
+@pytest.mark.requirement("arguments.references", "capture.insertion")
 @pytest.mark.parametrize(
     ("value", "inserted"),
     [
@@ -200,6 +203,7 @@ def test_program_text_has_no_references() -> None:
     assert program_template(located("${A} $${b}")) == Template("${A} $${b}", ("${A} $${b}",), json=False)
 
 
+@pytest.mark.requirement("capture.insertion")
 @settings(deadline=None, max_examples=150)
 @given(st.text(), st.text())
 def test_substitution_puts_exactly_the_value_into_the_json(value: str, other: str) -> None:

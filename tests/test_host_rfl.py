@@ -113,7 +113,16 @@ VALUE = 'An argument is `name="value"`; a comment begins with `#`.'
             (
                 0,
                 3,
-                "`Api` is no alias: an alias is a-z, then a-z, 0-9 or _.",
+                "`Api` is no alias: an alias is a-z, then a-z, 0-9 or _, 64 characters at most.",
+                "Write the alias as the frontmatter's `providers` names it.",
+            ),
+        ),
+        (
+            f"{'a' * 65}.tools",
+            (
+                0,
+                65,
+                f"`{'a' * 60}…` is no alias: an alias is a-z, then a-z, 0-9 or _, 64 characters at most.",
                 "Write the alias as the frontmatter's `providers` names it.",
             ),
         ),
@@ -124,7 +133,7 @@ VALUE = 'An argument is `name="value"`; a comment begins with `#`.'
             (
                 0,
                 5,
-                "`“api”` is no alias: an alias is a-z, then a-z, 0-9 or _.",
+                "`“api”` is no alias: an alias is a-z, then a-z, 0-9 or _, 64 characters at most.",
                 "Write the alias as the frontmatter's `providers` names it.",
             ),
         ),
@@ -189,7 +198,7 @@ VALUE = 'An argument is `name="value"`; a comment begins with `#`.'
             (
                 7,
                 1,
-                "`#` is no name of a capture: it is a-z, then a-z, 0-9 or _.",
+                "`#` is no name of a capture: it is a-z, then a-z, 0-9 or _, 64 characters at most.",
                 "Write, for example, `-> record_id`.",
             ),
         ),
@@ -199,7 +208,7 @@ VALUE = 'An argument is `name="value"`; a comment begins with `#`.'
             (
                 7,
                 1,
-                "`C` is no name of a capture: it is a-z, then a-z, 0-9 or _.",
+                "`C` is no name of a capture: it is a-z, then a-z, 0-9 or _, 64 characters at most.",
                 "Write, for example, `-> record_id`.",
             ),
         ),
@@ -208,7 +217,7 @@ VALUE = 'An argument is `name="value"`; a comment begins with `#`.'
             (
                 7,
                 1,
-                "`\\x01` is no name of a capture: it is a-z, then a-z, 0-9 or _.",
+                "`\\x01` is no name of a capture: it is a-z, then a-z, 0-9 or _, 64 characters at most.",
                 "Write, for example, `-> record_id`.",
             ),
         ),
@@ -397,7 +406,7 @@ def test_reading_goes_on_after_each_command_that_is_wrong() -> None:
         "A value needs double quotes.",
         "A command begins with an alias, not with `?`.",
         "`tru` is no value of JSON.",
-        "`X` is no name of a capture: it is a-z, then a-z, 0-9 or _.",
+        "`X` is no name of a capture: it is a-z, then a-z, 0-9 or _, 64 characters at most.",
     ]
 
 

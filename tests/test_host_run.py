@@ -35,6 +35,7 @@ def bind(assay: Command, configuration: dict[str, Any], mode: int = 0o600, alias
     path.chmod(mode)
 
 
+@pytest.mark.requirement("capture.public")
 def test_a_flow_runs_its_steps_in_order_with_its_captures(assay: Command) -> None:
     assay.behave(commands={"call_value": [[{"result": {"capture": 'a "quoted" value'}}]]})
     done = assay.run("f.md")
@@ -107,6 +108,7 @@ def test_a_document_that_cannot_be_written_is_found_out_before_contact(assay: Co
     assert assay.plugin.log == []
 
 
+@pytest.mark.requirement("evidence.step", "capture.evidence")
 def test_evidence_is_kept_for_each_step(assay: Command) -> None:
     numbers = {"entries": [{"name": "a", "description": None}]}
     assay.behave(
@@ -223,6 +225,7 @@ def test_fail_fast_stops_at_the_first_failure_and_cleans_up(assay: Command) -> N
     assert assay.plugin.ran == ["api.connect", "api.tools", "api.disconnect"]
 
 
+@pytest.mark.requirement("deadline.flow")
 def test_a_budget_that_is_used_up_cancels_what_runs_and_cleans_up(assay: Command) -> None:
     assay.write("f.md", FLOW.replace("providers:", "budgets:\n  minutes: 0.005\nproviders:"))
     assay.behave(commands={"tools": [[{"wait_for_cancel": None}]]})
@@ -435,8 +438,8 @@ def test_without_a_target_the_flow_is_refused_with_what_to_do(assay: Command) ->
 
 
 def test_a_provider_without_an_executable_could_not_be_carried_out(assay: Command) -> None:
-    assay.write("f.md", FLOW.replace("api: MCP", "api: MCP\n  shell: LocalBash"))
-    done = assay.run("f.md", "--json", "out.json")
+    assay.write("f.md", FLOW)
+    done = assay("run", "f.md", "--target", TARGET, "--plugin", "no-such-plugin", "--json", "out.json")
     assert done.exit == 4
     assert "[provider_missing]" in done.err
     assert json.loads((assay.folder / "out.json").read_text())["flows"][0]["status"] == "error"
@@ -554,6 +557,27 @@ def test_a_bound_value_that_the_plugin_lets_through_is_a_leak(assay: Command) ->
     assert assay.document("f.md")["exit"] == 5
 
 
+def test_a_value_of_an_identity_that_the_flow_does_not_use_is_taken_out_and_never_kept(
+    assay: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, shell = "token-of-another", "/a/folder/of/another/provider"
+    monkeypatch.delenv("UNSET_TOKEN", raising=False)
+    entries = {
+        "other": ("MCP", {"bearerToken": other, "timeoutMs": 15000}),
+        "unset": ("MCP", {"bearerToken": {"env": "UNSET_TOKEN"}}),
+        "shell": ("LocalBash", {"cwd": shell, "mode": "delete"}),
+    }
+    bindings = {alias: {"provider": name, "configuration": fields} for alias, (name, fields) in entries.items()}
+    assay.write("bindings.json", json.dumps(bindings)).chmod(0o600)
+    seen = f"{other} {shell} delete 15000"
+    assay.behave(commands={"tools": [[{"result": {"message": seen, "state": {"seen": seen}}}]]})
+    document = assay.document("f.md")
+    assert document["exit"] == 0
+    kept = b"".join(path.read_bytes() for path in (assay.folder / ".assay").rglob("*") if path.is_file())
+    assert b"[redacted] [redacted] delete 15000" in kept
+    assert other.encode() not in kept
+
+
 def test_a_value_that_only_the_record_holds_leaves_a_tombstone_in_its_place(assay: Command) -> None:
     # a server that names its session like a format of ours gains nothing but this
     assay.behave(commands={"disconnect": [[{"learn": ["assay-evidence/1"]}, {"result": {}}]]})
@@ -562,6 +586,38 @@ def test_a_value_that_only_the_record_holds_leaves_a_tombstone_in_its_place(assa
     assert {step["code"] for step in document["flows"][0]["steps"]} == {"evidence_leak"}
     assert assay.kept()["run.json"]["format"] == "assay-tombstone/1"
     assert assay("diff", "latest", "latest").exit == 2
+
+
+# A plugin's own codes
+
+_OWN = {"code": -32000, "message": "Not today.", "data": {"code": "closed_today"}}
+
+
+@pytest.mark.parametrize(("status", "exit_status"), [(1, 1), (3, 3), (4, 4)])
+def test_a_step_refused_with_a_code_of_the_plugins_own_has_its_exit_status(
+    assay: Command, status: int, exit_status: int
+) -> None:
+    codes = [{"code": "closed_today", "meaning": "It is closed.", "remedy": "Wait.", "exit": status}]
+    assay.behave(commands={"tools": [[{"error": _OWN}]]}, describe={"codes": codes})
+    document = assay.document("f.md")
+    assert (document["exit"], document["flows"][0]["code"]) == (exit_status, "closed_today")
+    assert document["flows"][0]["steps"][1]["code"] == "closed_today"
+
+
+@pytest.mark.parametrize(("status", "exit_status"), [(1, 2), (4, 4)])
+def test_a_check_refused_with_a_code_of_the_plugins_own_has_its_exit_status(
+    assay: Command, status: int, exit_status: int
+) -> None:
+    codes = [{"code": "closed_today", "meaning": "It is closed.", "remedy": "Wait.", "exit": status}]
+    assay.behave(check={"tools": _OWN}, describe={"codes": codes})
+    document = assay.document("f.md")
+    assert (document["exit"], document["flows"][0]["code"]) == (exit_status, "closed_today")
+
+
+def test_a_code_that_nobody_describes_is_a_defect(assay: Command) -> None:
+    assay.behave(commands={"tools": [[{"error": _OWN}]]})
+    document = assay.document("f.md")
+    assert (document["exit"], document["flows"][0]["code"]) == (4, "internal")
 
 
 # The plugin's death

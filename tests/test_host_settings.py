@@ -81,7 +81,7 @@ def test_nothing_needs_to_be_set(text: str) -> None:
         ),
         (
             'target = "http://user:pass@h/"',
-            Problem(1, 1, 0, f"The target is no usable URL: it holds user information (`@`). {TARGET_HELP}", ""),
+            Problem(1, 1, 0, f"The target cannot be used: the URL must hold no user information. {TARGET_HELP}", ""),
         ),
         (
             'allow_origins = ["https://h/path"]',
@@ -257,9 +257,12 @@ def test_inputs_are_names_with_values() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["a"], "An input's name is a-z, then a-z, 0-9 or _. Write `--input name=value`."),
-        (["=x"], "An input's name is a-z, then a-z, 0-9 or _. Write `--input name=value`."),
-        (["A=secret-1"], "An input's name is a-z, then a-z, 0-9 or _. Write `--input name=value`."),
+        (["a"], "An input's name is a-z, then a-z, 0-9 or _, 64 characters at most. Write `--input name=value`."),
+        (["=x"], "An input's name is a-z, then a-z, 0-9 or _, 64 characters at most. Write `--input name=value`."),
+        (
+            ["A=secret-1"],
+            "An input's name is a-z, then a-z, 0-9 or _, 64 characters at most. Write `--input name=value`.",
+        ),
         (["a=1", "a=2"], "The input `a` is given twice. Keep one of them."),
         (["a=\udcff"], "The value of the input `a` is not UTF-8."),
     ],
@@ -283,6 +286,7 @@ ADVICE = "Take it out; private values stand in the bindings file only. Treat it 
 LINE = "This line holds a private value of a binding."
 
 
+@pytest.mark.requirement("private.not-in-flows")
 @pytest.mark.parametrize(
     ("text", "lines"),
     [

@@ -38,7 +38,7 @@ class Wire(NamedTuple):
         seen = self.run(name, command, **arguments)
         return seen["status"], seen["code"], seen["facts"]["connection"]
 
-    def count(self, name: str, rpc: str) -> int:
+    def times(self, name: str, rpc: str) -> int:
         return list(seen_at(self.server, name)).count(rpc)
 
 
@@ -239,6 +239,20 @@ def test_every_misbehaviour_is_met_and_every_row_of_the_table_has_some() -> None
     assert set(CONFIGURATION) <= set(met)
 
 
+@pytest.mark.requirement(
+    "field.timeout",
+    "commands.unknown",
+    "calls.always-mutate",
+    "deadline.keepalives",
+    "deadline.no-retry",
+    "evidence.call.unavailable",
+    "closing.lost",
+    "closing.delete",
+    "closing.invalid-content",
+    "cleanup.after",
+    "limits.sse",
+    "limits.deadline",
+)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_has_its_outcome_is_seen_once_and_closes_or_not(wire: Wire, name: str) -> None:
     expected = CALLS[name]
@@ -253,13 +267,14 @@ def test_a_call_has_its_outcome_is_seen_once_and_closes_or_not(wire: Wire, name:
     assert wire.outcome(name, "disconnect") == ("succeeded", None, "disconnected")
     assert wire.outcome(name, "call", tool="t") == ("failed", "disconnected", "disconnected")
     sessions = 0 if name == "is-not-there-without-a-session" else 1
-    assert (wire.count(name, "tools/call"), wire.count(name, "DELETE")) == (1, sessions)
-    assert wire.count(name, "tools/list") == (1 if expected[2] == "open" else 0)
+    assert (wire.times(name, "tools/call"), wire.times(name, "DELETE")) == (1, sessions)
+    assert wire.times(name, "tools/list") == (1 if expected[2] == "open" else 0)
     late = expected == TIMEOUT
-    assert wire.count(name, "notifications/cancelled") == (1 if late else 0)
+    assert wire.times(name, "notifications/cancelled") == (1 if late else 0)
     assert ("cancelNotification" in seen["facts"]["http"]) == late
 
 
+@pytest.mark.requirement("expect.incomplete", "closing.lost")
 @pytest.mark.parametrize("name", LISTINGS)
 def test_an_inventory_has_its_outcome_and_satisfies_nothing_when_it_is_incomplete(wire: Wire, name: str) -> None:
     expected, word = LISTINGS[name]
@@ -272,18 +287,20 @@ def test_an_inventory_has_its_outcome_and_satisfies_nothing_when_it_is_incomplet
     later = KNOWN if expected[2] == "open" else ("failed", "not_connected", "closed")
     assert wire.outcome(name, "call", tool="t") == later
     assert wire.outcome(name, "disconnect") == ("succeeded", None, "disconnected")
-    assert wire.count(name, "DELETE") == 1
+    assert wire.times(name, "DELETE") == 1
 
 
+@pytest.mark.requirement("refused.later-commands", "limits.no-resuming")
 @pytest.mark.parametrize("name", CONNECTIONS)
 def test_a_connection_that_is_refused_is_refused_once(wire: Wire, name: str) -> None:
     assert wire.outcome(name, "connect") == CONNECTIONS[name]
     assert wire.outcome(name, "tools") == ("failed", "not_connected", "refused")
     assert wire.outcome(name, "connect") == ("failed", "not_connected", "refused")
     assert wire.run(name, "disconnect")["facts"]["connection"] == "disconnected"
-    assert (wire.count(name, "initialize"), wire.count(name, "tools/list")) == (1, 0)
+    assert (wire.times(name, "initialize"), wire.times(name, "tools/list")) == (1, 0)
 
 
+@pytest.mark.requirement("cleanup.one-delete", "cleanup.confirmed", "cleanup.deadline")
 @pytest.mark.parametrize("name", ENDINGS)
 def test_an_end_that_is_not_confirmed_is_reported_and_never_asked_for_again(wire: Wire, name: str) -> None:
     expected, cleanup = ENDINGS[name]
@@ -295,7 +312,7 @@ def test_an_end_that_is_not_confirmed_is_reported_and_never_asked_for_again(wire
     for seen in (first, second):
         assert (seen["status"], seen["code"], seen["facts"]["connection"]) == expected
         assert seen["state"] == {"kind": "disconnected", "cleanup": cleanup}
-    assert wire.count(name, "DELETE") == 1
+    assert wire.times(name, "DELETE") == 1
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -313,9 +330,10 @@ def test_a_stream_that_is_not_there_or_silent_is_normal_and_recorded(wire: Wire,
         status,
     )
     assert wire.outcome(name, "disconnect") == ("succeeded", None, "disconnected")
-    assert (wire.count(name, "GET"), wire.count(name, "DELETE")) == (1, 1)
+    assert (wire.times(name, "GET"), wire.times(name, "DELETE")) == (1, 1)
 
 
+@pytest.mark.requirement("origins.redirects")
 def test_a_redirect_takes_nothing_along_and_says_what_helps() -> None:
     with hostile() as server, PluginDriver() as plugin:
         endpoint = f"{server.origin}/redirects-on-connect"
@@ -346,6 +364,7 @@ def test_a_refusal_keeps_its_challenge_and_the_beginning_of_its_body() -> None:
         assert failed["facts"]["http"]["body"] == ("<h1>" + "oops " * 400)[:512]
 
 
+@pytest.mark.requirement("limits.server-requests")
 def test_a_ping_of_the_server_is_answered_and_its_other_requests_are_refused() -> None:
     with hostile() as server, PluginDriver() as plugin:
         plugin.initialize([server.origin], api={"endpoint": f"{server.origin}/asks-back"})

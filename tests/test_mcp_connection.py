@@ -413,6 +413,7 @@ def test_the_outcome_of_the_delete_is_recorded_and_it_is_sent_once(
     assert len(server.seen("DELETE")) == 1
 
 
+@pytest.mark.requirement("cleanup.deadline")
 def test_a_slow_delete_is_given_up_after_a_second_and_a_half() -> None:
     with opened(McpScript({"DELETE": lambda _, peer: peer.hold()}), timeout=60) as (_, connection):
         started = time.monotonic()
@@ -421,6 +422,7 @@ def test_a_slow_delete_is_given_up_after_a_second_and_a_half() -> None:
         assert (outcome.kind, outcome.code) == ("lost", Code.CLEANUP_UNCONFIRMED)
 
 
+@pytest.mark.requirement("cleanup.deadline")
 def test_a_dripping_delete_reply_does_not_extend_its_time() -> None:
     def drip(_: Request, peer: Peer) -> None:
         peer.drip(b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 1000, 0.05)

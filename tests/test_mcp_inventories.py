@@ -204,6 +204,7 @@ def test_an_outcome_that_is_no_answer_ends_the_reading_with_its_own_code(outcome
     assert len(inventory.entries) == 1
 
 
+@pytest.mark.requirement("command.tools", "evidence.tool-hashes")
 def test_a_record_keeps_hints_and_hashes_and_no_text() -> None:
     schema = {"type": "object", "properties": {"q": {"type": "string", "description": "secret words"}}}
     entry = tool(
@@ -232,6 +233,7 @@ def test_a_record_keeps_hints_and_hashes_and_no_text() -> None:
     assert b"words" not in encode(kept)
 
 
+@pytest.mark.requirement("evidence.hints")
 def test_what_a_tool_has_not_is_null() -> None:
     kept = record(TOOLS, tool("a", annotations="none", description=None, title=5), False)
     assert kept["annotations"] == {"readOnly": None, "destructive": None, "idempotent": None, "openWorld": None}

@@ -23,6 +23,7 @@ def refusal(code: int, data: Any = None, status: int = 200) -> Outcome:
     return Outcome("rpc-error", None, "The server refused initialize.", error, b"", {"status": status}, False)
 
 
+@pytest.mark.requirement("limits.revisions")
 def test_initialize_proposes_the_latest_revision_and_declares_nothing() -> None:
     assert initialize_params("assay", "1.2") == {
         "protocolVersion": "2025-11-25",

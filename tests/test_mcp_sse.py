@@ -18,6 +18,7 @@ def message(data: bytes, name: str = "message", last: str = "", retry: int | Non
     return Event(name, data, last, retry)
 
 
+@pytest.mark.requirement("limits.sse")
 @pytest.mark.parametrize(
     ("stream", "expected"),
     [

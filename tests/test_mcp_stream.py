@@ -84,6 +84,7 @@ def test_the_stream_has_no_deadline() -> None:
         assert connection.stream()["state"] == "open"
 
 
+@pytest.mark.requirement("limits.server-requests")
 def test_ping_is_answered_and_every_other_request_refused_by_post() -> None:
     asked = [PING, {"jsonrpc": "2.0", "id": 1e3, "method": "sampling/createMessage", "params": {}}]
     with opened(McpScript(streaming(*asked))) as (server, connection):
@@ -164,18 +165,7 @@ def test_malformed_messages_and_notifications_are_counted_and_never_fatal() -> N
         assert call(connection).kind == "result"
 
 
-def test_progress_on_the_stream_is_reported() -> None:
-    reported: list[tuple[float, float | None]] = []
-    note = {
-        "jsonrpc": "2.0",
-        "method": "notifications/progress",
-        "params": {"progressToken": 1, "progress": 3, "total": 9},
-    }
-    with opened(McpScript(streaming(note)), progress=reported) as (_, connection):
-        facts_when(connection, notifications=1)
-    assert reported == [(3, 9)]
-
-
+@pytest.mark.requirement("limits.no-resuming")
 @pytest.mark.parametrize(
     ("act", "expected"),
     [

@@ -66,6 +66,7 @@ def test_without_the_authority_the_server_is_not_trusted(authority: trustme.CA) 
             assert "No secure connection to the server: the certificate is not trusted" in outcome.message
 
 
+@pytest.mark.requirement("field.ca-file")
 def test_the_added_authority_stands_beside_the_system_s(
     authority: trustme.CA, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:

@@ -2,7 +2,7 @@
 
 import json
 
-import jsonschema  # type: ignore[import-untyped]
+import jsonschema
 import msgspec
 import pytest
 

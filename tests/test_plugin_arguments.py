@@ -82,6 +82,7 @@ def test_a_missing_argument_is_named(command: str, missing: str) -> None:
     assert refusal(command, {}) == (Code.INVALID_ARGUMENTS, missing, f"`{missing}` is required by `{command}`.")
 
 
+@pytest.mark.requirement("arguments.json")
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -127,17 +128,20 @@ def test_other_paths_are_refused(path: str) -> None:
     assert "1 to 256 characters" in message
 
 
+@pytest.mark.requirement("path.query")
 def test_a_path_is_refused_when_the_endpoint_has_a_query() -> None:
     code, where, message = refusal("connect", {"path": "a"}, surroundings(query=True))
     assert (code, where) == (Code.INVALID_ARGUMENTS, "path")
     assert "query string" in message
 
 
+@pytest.mark.requirement("token.file-name")
 @pytest.mark.parametrize("name", ["a", "agent-key", "a.b_c-D9", "...", "a" * 128])
 def test_token_file_names_are_admitted(name: str) -> None:
     assert check("tools", {"tokenFile": name}) == {"tokenFile": name}
 
 
+@pytest.mark.requirement("token.file-name")
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/a", "a b", "a\0", "é", "a" * 129, "a\n"])
 def test_other_token_file_names_are_refused(name: str) -> None:
     code, where, _ = refusal("tools", {"tokenFile": name})
@@ -163,11 +167,13 @@ def test_a_tool_has_a_name(tool: str) -> None:
     assert check("call", {"tool": "a" * 1024})["tool"] == "a" * 1024
 
 
+@pytest.mark.requirement("capture.pointer-refused")
 @pytest.mark.parametrize("pointer", ["a", "/~", "/~2", "a/b", "#/a", "/a\x1bb"])
 def test_a_malformed_pointer_is_refused(pointer: str) -> None:
     assert refusal("call_value", {"tool": "t", "select": pointer})[:2] == (Code.INVALID_ARGUMENTS, "select")
 
 
+@pytest.mark.requirement("public-headers.canonical")
 @pytest.mark.parametrize(
     ("name", "canonical"),
     [
@@ -186,12 +192,14 @@ def test_header_names_are_written_as_go_writes_them(name: str, canonical: str) -
     assert check("connect", {"headers": {name: "v"}}) == {"headers": {canonical: "v"}}
 
 
+@pytest.mark.requirement("public-headers.refused")
 @pytest.mark.parametrize("name", sorted(RESERVED))
 def test_reserved_names_are_in_canonical_form(name: str) -> None:
     assert canonical_name(name) == name
     assert refusal("connect", {"headers": {name.lower(): "v"}})[:2] == (Code.INVALID_ARGUMENTS, "headers")
 
 
+@pytest.mark.requirement("public-headers.refused", "public-headers.limits")
 @pytest.mark.parametrize(
     "headers",
     [
@@ -221,11 +229,15 @@ def test_headers_that_may_not_be_public_are_refused(headers: dict[str, Any]) -> 
     assert (code, where) == (Code.INVALID_ARGUMENTS, "headers")
 
 
+@pytest.mark.requirement("public-headers.limits")
 def test_headers_are_admitted_at_their_limits() -> None:
     assert len(check("connect", {"headers": {f"H{number}": "v" for number in range(32)}})["headers"]) == 32
     assert check("connect", {"headers": {"A": "a" * 16384, "B": "b" * 16382}})["headers"]["A"] == "a" * 16384
 
 
+@pytest.mark.requirement(
+    "expect.private-operands", "public-headers.refused", "capture.pointer-refused", "json.private-operands"
+)
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [

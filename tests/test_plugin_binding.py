@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plugin.binding import Binding, authorization, join, private_values, read_binding, url_secrets
+from plugin.binding import Binding, authorization, join, private_values, read_binding
 from plugin.configuration import configuration_schema
 from protocol.failures import Code, Failed
 from protocol.values.document import parse
@@ -29,6 +29,7 @@ def refusal(configuration: Any) -> tuple[str, str | None]:
     return caught.value.failure.message, caught.value.failure.where
 
 
+@pytest.mark.requirement("field.session-cleanup", "field.timeout")
 def test_an_endpoint_alone_gets_every_default() -> None:
     assert read() == Binding(
         endpoint=ENDPOINT,
@@ -48,6 +49,7 @@ def test_an_endpoint_alone_gets_every_default() -> None:
     )
 
 
+@pytest.mark.requirement("field.token-directory")
 def test_every_field_is_read() -> None:
     binding = read(
         bearerToken="token-123",
@@ -85,11 +87,13 @@ def test_the_repr_of_a_binding_shows_nothing() -> None:
     assert repr(read(bearerToken="token-123")) == "<Binding>"
 
 
+@pytest.mark.requirement("field.headers")
 @pytest.mark.parametrize("value", ['{"X-Region":"eu-west"}', {"X-Region": "eu-west"}])
 def test_headers_may_be_an_object_or_a_json_string(value: Any) -> None:
     assert read(headers=value).headers == (("X-Region", "eu-west"),)
 
 
+@pytest.mark.requirement("field.headers.bearer")
 @pytest.mark.parametrize("value", ["Bearer token-123", "bearer token-123", "BEARER  token-123"])
 def test_an_authorization_header_with_the_bearer_scheme_is_the_token(value: str) -> None:
     binding = read(headers={"authorization": value})
@@ -101,6 +105,7 @@ def test_keep_text_may_be_a_boolean_or_its_spelling(value: Any) -> None:
     assert read(keepText=value).keep_text is True
 
 
+@pytest.mark.requirement("field.timeout", "field.max-response-bytes")
 @pytest.mark.parametrize(
     ("field", "least", "most"),
     [
@@ -204,6 +209,7 @@ REFUSED: list[tuple[dict[str, Any], str | None, str]] = [
 ]
 
 
+@pytest.mark.requirement("field.endpoint", "field.headers.bearer", "token.directory")
 @pytest.mark.parametrize(("configuration", "field", "reason"), REFUSED)
 def test_a_wrong_field_is_refused_by_alias_and_field_and_its_value_is_not_quoted(
     configuration: dict[str, Any], field: str | None, reason: str
@@ -228,6 +234,7 @@ def test_what_is_no_object_is_refused(configuration: Any) -> None:
     assert refusal(configuration) == ("The binding `api` is not an object.", "api")
 
 
+@pytest.mark.requirement("field.endpoint")
 @pytest.mark.parametrize(
     "fields",
     [
@@ -256,6 +263,7 @@ def test_paths_are_refused_past_their_limit(field: str) -> None:
     assert "4 to 4096 characters" in message
 
 
+@pytest.mark.requirement("field.headers.reserved")
 @pytest.mark.parametrize(
     "name",
     ["accept", "Cookie", "content-length", "HOST", "mcp-session-id", "MCP-Protocol-Version", "mcp-param-x", "te"],
@@ -265,28 +273,7 @@ def test_reserved_headers_are_refused(name: str) -> None:
     assert "may not be set here" in message
 
 
-@pytest.mark.parametrize(
-    ("url", "values"),
-    [
-        ("http://h/mcp", ["http://h/mcp"]),
-        ("http://h/123456789012345", ["http://h/123456789012345", "/123456789012345"]),
-        ("http://h/12345678901234", ["http://h/12345678901234"]),
-        ("http://h/m?k=abcd", ["http://h/m?k=abcd", "/m?k=abcd", "abcd"]),
-        ("http://h/m?k=abc", ["http://h/m?k=abc", "/m?k=abc"]),
-        (
-            "http://h/m?k=a%20bc&l=x+yz",
-            ["http://h/m?k=a%20bc&l=x+yz", "/m?k=a%20bc&l=x+yz", "a%20bc", "a bc", "x+yz", "x yz"],
-        ),
-        ("http://h?key", ["http://h?key", "?key"]),
-        ("http://h/m?a=b=cdef", ["http://h/m?a=b=cdef", "/m?a=b=cdef", "b=cdef"]),
-    ],
-)
-def test_the_private_parts_of_a_url_are_its_whole_its_long_path_and_its_query_values(
-    url: str, values: list[str]
-) -> None:
-    assert url_secrets(url) == values
-
-
+@pytest.mark.requirement("token.paths-private")
 def test_every_private_value_of_a_binding_is_named() -> None:
     binding = read(
         bearerToken="token-123",
@@ -306,6 +293,7 @@ def test_every_private_value_of_a_binding_is_named() -> None:
     ]
 
 
+@pytest.mark.requirement("path.joined")
 @pytest.mark.parametrize(
     ("endpoint", "path", "url"),
     [
@@ -320,6 +308,7 @@ def test_a_path_is_joined_by_one_slash(endpoint: str, path: str | None, url: str
     assert join(endpoint, path) == url
 
 
+@pytest.mark.requirement("field.bearer-token")
 def test_a_token_is_sent_with_the_bearer_scheme() -> None:
     assert authorization("abcd") == ("Authorization", "Bearer abcd")
 

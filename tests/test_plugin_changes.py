@@ -12,12 +12,12 @@ from protocol.wire.params import InvalidParams
 
 RESOURCE = {"uri": "file:///a", "name": "a", "title": "A", "description": "The first.", "mimeType": "text/plain"}
 TEMPLATE = {"uriTemplate": "file:///{a}", "name": "a", "description": "Files.", "mimeType": "text/plain"}
-PROMPT = {
+PROMPT: dict[str, Any] = {
     "name": "summarize",
     "description": "Summarizes.",
     "arguments": [{"name": "ticket", "description": "Its id.", "required": True}, {"name": "length"}],
 }
-ENTRIES = {"resources": RESOURCE, "resource_templates": TEMPLATE, "prompts": PROMPT}
+ENTRIES: dict[str, dict[str, Any]] = {"resources": RESOURCE, "resource_templates": TEMPLATE, "prompts": PROMPT}
 
 
 def state(inventory: str, *entries: Any, redacted: bool = False) -> dict[str, Any]:

@@ -75,6 +75,7 @@ def test_equal_states_have_an_empty_diff() -> None:
     }
 
 
+@pytest.mark.requirement("inspection.drift", "diff.tools")
 def test_added_removed_and_changed_tools_are_named_and_counted() -> None:
     before = state(altered(name="b"), altered(name="gone"), altered(name="a"))
     after = state(altered(name="new"), altered(name="a"), altered(name="b", title="Other", description=...))
@@ -97,6 +98,7 @@ def test_added_removed_and_changed_tools_are_named_and_counted() -> None:
     }
 
 
+@pytest.mark.requirement("diff.tools")
 @pytest.mark.parametrize(
     ("hint", "before", "after", "grade"),
     [
@@ -193,6 +195,7 @@ def test_changed_metadata_is_unclassified() -> None:
     assert changes(TOOL, altered(_meta={"a": 1})) == [("_meta", "unclassified")]
 
 
+@pytest.mark.requirement("diff.tools")
 @pytest.mark.parametrize(("before", "after", "grade"), [(False, True, "risk"), (True, False, "routing")])
 def test_whether_private_values_were_redacted_is_compared(before: bool, after: bool, grade: str) -> None:
     diff = compare_states("tools", state(TOOL, redacted=before), state(TOOL, redacted=after))
@@ -246,6 +249,7 @@ def test_without_a_catalog_a_location_is_its_hash() -> None:
     assert len(diff["changed"][0]["changes"][0]["location"]) == 16
 
 
+@pytest.mark.requirement("diff.succeeded")
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -64,6 +64,7 @@ def described() -> dict[str, Any]:
     return document
 
 
+@pytest.mark.requirement("arguments.schema")
 def test_the_printed_description_is_made_from_the_tables(described: dict[str, Any]) -> None:
     assert described == json.loads(json.dumps(describe()))
     assert list(described) == ["protocol", "plugin", "configuration", "commands", "codes"]
@@ -71,6 +72,7 @@ def test_the_printed_description_is_made_from_the_tables(described: dict[str, An
     assert described["plugin"] == {"name": "assay-mcp", "version": VERSION, "provider": "MCP"}
 
 
+@pytest.mark.requirement("commands.effects")
 def test_the_commands_are_those_that_exist(described: dict[str, Any]) -> None:
     seen = {entry["name"]: (entry["effect"], entry["capture"]) for entry in described["commands"]}
     assert seen == {
@@ -92,6 +94,7 @@ def test_the_commands_are_those_that_exist(described: dict[str, Any]) -> None:
     }
 
 
+@pytest.mark.requirement("arguments.path-and-token-file", "deadline.no-argument", "capture.command")
 @pytest.mark.parametrize(
     ("command", "required", "optional"),
     [
@@ -121,6 +124,7 @@ def test_each_command_takes_the_arguments_of_the_seed(
     assert entry["arguments"]["additionalProperties"] is False
 
 
+@pytest.mark.requirement("expect.keys", "expect.call", "expect.call-value", "expect.gateway", "expect.reading")
 @pytest.mark.parametrize(
     ("command", "keys"),
     [
@@ -158,6 +162,7 @@ def test_arguments_are_strings_and_json_arguments_describe_their_object(describe
             assert schema.get("contentMediaType") == ("application/json" if "contentSchema" in schema else None)
 
 
+@pytest.mark.requirement("arguments.schema")
 def test_every_schema_is_a_schema(described: dict[str, Any]) -> None:
     check = jsonschema.Draft202012Validator.check_schema
     check(described["configuration"])

@@ -37,16 +37,45 @@ def refusal(text: str, keys: tuple[str, ...] = EVERY_KEY) -> str:
     return caught.value.failure.message
 
 
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('{"present":["a","b"],"absent":["c","b"]}', "expect.absent"),
+        ('{"only":["a"],"absent":["a"]}', "expect.absent"),
+        ('{"only":["a"],"present":["b"]}', "expect.present"),
+        ('{"only":[],"present":["b"]}', "expect.present"),
+        ('{"textIncludes":["one two"],"textExcludes":["wo"]}', "expect.textExcludes"),
+    ],
+)
+def test_what_can_never_hold_is_refused(text: str, where: str) -> None:
+    told = refusal(text)
+    assert told.startswith(f"`{where}` holds ")
+    assert told.endswith(", so the two can never hold together.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"present":["a"],"absent":["b"],"only":["a","c"]}',
+        '{"only":[],"absent":["b"]}',
+        '{"textIncludes":["wo"],"textExcludes":["one two"]}',
+    ],
+)
+def test_what_may_hold_together_is_read(text: str) -> None:
+    assert read(text)
+
+
+@pytest.mark.requirement("expect.call")
 def test_every_key_is_read() -> None:
     assert read(
-        '{"present":["a"],"absent":["b","c"],"only":[],"count":0,"noTrueAnnotations":["destructive"],"isError":true,'
+        '{"present":["a"],"absent":["b","c"],"only":["a"],"count":1,"noTrueAnnotations":["destructive"],"isError":true,'
         '"textIncludes":["x"],"textExcludes":["y"],"redacted":false,"status":401,'
         '"json":[{"pointer":"/a","equals":1.10},{"pointer":"","type":"array"}]}'
     ) == {
         "present": ("a",),
         "absent": ("b", "c"),
-        "only": (),
-        "count": 0,
+        "only": ("a",),
+        "count": 1,
         "noTrueAnnotations": ("destructive",),
         "isError": True,
         "textIncludes": ("x",),
@@ -58,6 +87,14 @@ def test_every_key_is_read() -> None:
     assert read('{"rpcError":-32602,"textIncludes":["x"]}') == {"rpcError": -32602, "textIncludes": ("x",)}
 
 
+@pytest.mark.requirement(
+    "expect.status",
+    "expect.private-operands",
+    "json.count",
+    "json.form",
+    "json.count-operator",
+    "json.without-rpc-error",
+)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -125,6 +162,7 @@ def test_an_expectation_that_cannot_be_checked_is_refused_with_its_reason(text: 
     assert reason in refusal(text)
 
 
+@pytest.mark.requirement("expect.text-excludes.operands", "json.count", "json.count-operator")
 def test_operands_are_admitted_at_their_limits() -> None:
     assertions = [{"pointer": f"/{number}", "exists": True} for number in range(32)]
     texts = [str(number) for number in range(64)]
@@ -134,12 +172,14 @@ def test_operands_are_admitted_at_their_limits() -> None:
         read(f'{{"json":[{{"pointer":"/a","equals":{number}}}]}}')
 
 
+@pytest.mark.requirement("expect.text-excludes.operands", "json.count")
 def test_lists_are_refused_past_their_limits() -> None:
     assertions = [{"pointer": f"/{number}", "exists": True} for number in range(33)]
     assert "1 to 32 entries" in refusal(json.dumps({"json": assertions}))
     assert "1 to 64 entries" in refusal(json.dumps({"textIncludes": [str(number) for number in range(65)]}))
 
 
+@pytest.mark.requirement("expect.keys", "capture.positive")
 def test_a_key_of_another_command_is_refused_beside_those_it_accepts() -> None:
     message = refusal('{"isError":true}', COMMANDS["call_value"].expect)
     assert message == (
@@ -162,14 +202,14 @@ OPERAND = st.one_of(SCALAR, st.lists(TEXT, max_size=3), st.lists(ENTRY, max_size
 @example({"only": []})
 @example({"rpcError": 1, "isError": True})
 def test_the_published_schema_and_the_reader_agree(expect: dict[str, Any]) -> None:
-    """But for what a schema cannot say: `1.0` is an integer to JSON Schema, and a pointer has its own syntax."""
+    """But for what a schema cannot say: `1.0` is an integer to it, a pointer has its syntax, and keys can conflict."""
     valid = jsonschema.Draft202012Validator(expect_schema(EVERY_KEY)).is_valid(expect)
     message = ""
     try:
         read_expect(value(json.dumps(expect)), EVERY_KEY)
     except Failed as failed:
         message = failed.failure.message
-    if not any(reason in message for reason in ("without point or exponent", "JSON Pointer")):
+    if not any(reason in message for reason in ("without point or exponent", "JSON Pointer", "can never hold")):
         assert valid == (message == ""), expect
 
 
@@ -225,6 +265,15 @@ EVALUATED: list[tuple[str, str, str | None, str | None]] = [
 ]
 
 
+@pytest.mark.requirement(
+    "json.exists",
+    "json.equals",
+    "json.type",
+    "json.count-operator",
+    "json.includes",
+    "json.comparator-limits",
+    "json.original-spelling",
+)
 @pytest.mark.parametrize(("operator", "operand", "target", "reason"), EVALUATED)
 def test_an_assertion_holds_or_fails_for_its_fixed_reason(
     operator: str, operand: str, target: str | None, reason: str | None
@@ -234,6 +283,7 @@ def test_an_assertion_holds_or_fails_for_its_fixed_reason(
     assert evaluate(assertion, source, lambda _: False) == reason
 
 
+@pytest.mark.requirement("json.private-target")
 @pytest.mark.parametrize(("operator", "operand"), [("equals", '"a private b"'), ("includes", '"a"')])
 def test_a_private_target_satisfies_neither_equals_nor_includes(operator: str, operand: str) -> None:
     assertion = read_assertion({"pointer": "", operator: value(operand)}, "")
@@ -248,6 +298,7 @@ def test_a_private_target_may_be_looked_at_without_showing_it(operator: str) -> 
     assert evaluate(read_assertion({"pointer": "", operator: operand}, ""), source, lambda _: True) is None
 
 
+@pytest.mark.requirement("json.source.unavailable")
 @pytest.mark.parametrize("operator", ["exists", "equals", "type", "count", "includes"])
 def test_without_a_source_every_assertion_fails(operator: str) -> None:
     operand = {"exists": False, "type": "string", "count": msgspec.Raw(b"1")}.get(operator, "x")
@@ -255,6 +306,7 @@ def test_without_a_source_every_assertion_fails(operator: str) -> None:
     assert evaluate(assertion, MISSING, lambda _: False) == "source-unavailable"
 
 
+@pytest.mark.requirement("json.type")
 def test_types_are_those_of_json() -> None:
     values = ["", True, msgspec.Raw(b"1"), [], {}, Members([]), None]
     assert [type_name(one) for one in values] == ["string", "boolean", "number", "array", "object", "object", "null"]
@@ -263,6 +315,7 @@ def test_types_are_those_of_json() -> None:
 NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
 
 
+@pytest.mark.requirement("json.equals")
 @settings(deadline=None, max_examples=200)
 @given(NUMBERS, NUMBERS)
 @example("1.10", "1.1")

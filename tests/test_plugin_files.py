@@ -45,12 +45,14 @@ def test_a_token_is_read_without_the_white_space_around_it(folder: Path, around:
     assert read_token(str(folder), "key") == TOKEN.decode()
 
 
+@pytest.mark.requirement("token.content")
 @pytest.mark.parametrize("content", [b"12345678", b"!" * 16_384])
 def test_tokens_are_admitted_at_their_limits(folder: Path, content: bytes) -> None:
     put(folder, content)
     assert read_token(str(folder), "key") == content.decode()
 
 
+@pytest.mark.requirement("token.content")
 @pytest.mark.parametrize(
     "content",
     [b"", b"\n", b"1234567", b"two tokens", b"token\0null", "tökentöken".encode(), b"\xff" * 8, b"line-one\nline-two"],
@@ -60,17 +62,20 @@ def test_what_is_no_printable_token_is_refused(folder: Path, content: bytes) -> 
     assert "one printable token of 8 or more characters" in refusal(folder)
 
 
+@pytest.mark.requirement("token.content")
 def test_a_file_of_one_byte_too_many_is_refused(folder: Path) -> None:
     put(folder, b"!" * 16_384 + b"\n")
     assert "more than 16384 bytes" in refusal(folder)
 
 
+@pytest.mark.requirement("token.file")
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o700, 0o622, 0o4600])
 def test_a_file_that_more_than_its_owner_may_use_is_refused(folder: Path, mode: int) -> None:
     put(folder, mode=mode)
     assert "wider mode than 0600" in refusal(folder)
 
 
+@pytest.mark.requirement("token.directory")
 @pytest.mark.parametrize("mode", [0o750, 0o705, 0o701, 0o720])
 def test_a_directory_that_others_may_use_is_refused(folder: Path, mode: int) -> None:
     put(folder)
@@ -78,6 +83,7 @@ def test_a_directory_that_others_may_use_is_refused(folder: Path, mode: int) -> 
     assert "mode 0700" in refusal(folder)
 
 
+@pytest.mark.requirement("token.directory")
 def test_a_stricter_directory_is_admitted(folder: Path) -> None:
     put(folder)
     folder.chmod(0o500)
@@ -85,11 +91,13 @@ def test_a_stricter_directory_is_admitted(folder: Path) -> None:
     folder.chmod(0o700)
 
 
+@pytest.mark.requirement("token.file")
 def test_a_file_with_a_second_link_is_refused(folder: Path) -> None:
     os.link(put(folder), folder / "other")
     assert "more than one link" in refusal(folder)
 
 
+@pytest.mark.requirement("token.file")
 def test_a_link_in_place_of_the_file_is_refused(folder: Path) -> None:
     (folder / "link").symlink_to(put(folder))
     assert "cannot be opened" in refusal(folder, "link")
@@ -102,6 +110,7 @@ def test_a_link_in_place_of_the_directory_is_refused(folder: Path, tmp_path: Pat
     assert "cannot be opened as a directory" in refusal(link)
 
 
+@pytest.mark.requirement("token.file")
 @pytest.mark.parametrize("make", [lambda path: os.mkfifo(path, 0o600), lambda path: os.mkdir(path, 0o600)])
 def test_what_is_no_regular_file_is_refused_without_blocking(folder: Path, make: Callable[[Path], None]) -> None:
     make(folder / "key")
@@ -128,6 +137,7 @@ def test_a_missing_file_and_a_missing_directory_are_told_apart(folder: Path) -> 
     assert "Not a directory" in refusal(folder / "key")
 
 
+@pytest.mark.requirement("token.directory", "token.file")
 @pytest.mark.parametrize("whose", ["directory", "file"])
 def test_what_belongs_to_another_user_is_refused(folder: Path, whose: str, monkeypatch: pytest.MonkeyPatch) -> None:
     put(folder)
@@ -154,6 +164,7 @@ def test_authorities_are_read_also_through_a_link(tmp_path: Path) -> None:
     assert read_authorities(str(tmp_path / "link.pem")) == PEM
 
 
+@pytest.mark.requirement("field.ca-file.limit")
 def test_authorities_have_at_most_256_kib(tmp_path: Path) -> None:
     file = tmp_path / "ca.pem"
     file.write_bytes(PEM.ljust(256 * 1024))

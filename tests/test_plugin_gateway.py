@@ -33,6 +33,9 @@ def names(result: Any) -> Names:
     return read_names(observe(Outcome("result", None, "", parse(raw).value, raw.encode(), {}, False), Redactor()))
 
 
+@pytest.mark.requirement(
+    "command.servers", "command.describe-server", "command.describe-tools", "gateway.tool", "gateway.member"
+)
 @pytest.mark.parametrize(("command", "tool"), HELPERS)
 def test_a_helper_calls_its_tool_once_or_the_one_that_is_named(command: str, tool: str) -> None:
     with HttpServer(McpScript(on={"tools/call": structured(["a"])})) as server, bench(server) as plugin:
@@ -47,6 +50,7 @@ def test_a_helper_calls_its_tool_once_or_the_one_that_is_named(command: str, too
         assert (seen["state"]["kind"], seen["state"]["names"]) == ("result", ["a"])
 
 
+@pytest.mark.requirement("gateway.source")
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
@@ -69,6 +73,7 @@ def test_names_are_read_from_structured_content_and_from_the_only_text_block(val
     assert names(text(json.dumps(value))) == Names(expected, None)
 
 
+@pytest.mark.requirement("gateway.complete", "gateway.unavailable", "gateway.repeated")
 @pytest.mark.parametrize(
     ("result", "reason"),
     [
@@ -110,6 +115,7 @@ UNAVAILABLE: Outcomes = ("failed", "gateway_names_unavailable")
 LISTED = structured({"servers": [{"slug": "billing"}, {"slug": "support"}]})
 
 
+@pytest.mark.requirement("expect.gateway", "expect.none", "gateway.complete", "gateway.unavailable")
 @pytest.mark.parametrize(
     ("answer", "expect", "expected"),
     [
@@ -151,6 +157,7 @@ def test_the_names_decide_unless_only_the_call_is_looked_at(answer: Any, expect:
         assert len(server.seen("tools/call")) == 1
 
 
+@pytest.mark.requirement("gateway.repeated")
 def test_a_repeated_member_of_the_message_fails_closed() -> None:
     def reply(request: Request, peer: Peer) -> None:
         body = '{"jsonrpc":"2.0","id":%d,"result":{"content":[],"structuredContent":{"servers":[],"servers":[]}}}'
@@ -198,6 +205,7 @@ def test_an_unreadable_reply_says_why() -> None:
         assert seen["state"]["failedExpectations"] == [{"expectation": "absent", "reason": "names-unavailable"}]
 
 
+@pytest.mark.requirement("calls.always-mutate")
 def test_a_lost_reply_to_a_helper_is_unknown_and_never_asked_for_again() -> None:
     with HttpServer(McpScript(on={"tools/call": lambda request, peer: peer.close()})) as server:
         with bench(server) as plugin:

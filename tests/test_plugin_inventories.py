@@ -82,7 +82,7 @@ KINDS: dict[str, tuple[str, str, str, dict[str, Any], dict[str, Any]]] = {
         },
     ),
 }
-CAPABILITIES = {"resources": {}, "prompts": {}}
+CAPABILITIES: dict[str, Any] = {"resources": {}, "prompts": {}}
 
 
 def serving(command: str, *entries: Any) -> McpScript:
@@ -95,6 +95,7 @@ def listed(command: str, *keys: str) -> list[dict[str, Any]]:
     return [{**entry, key: name} for name in keys]
 
 
+@pytest.mark.requirement("command.resources", "command.resource-templates", "command.prompts", "evidence.sorted")
 @pytest.mark.parametrize("command", KINDS)
 def test_entries_are_sorted_and_recorded_without_their_texts(command: str) -> None:
     _, _, key, entry, kept = KINDS[command]
@@ -114,6 +115,7 @@ def test_entries_are_sorted_and_recorded_without_their_texts(command: str) -> No
         assert [word for word in ("The second", "text/plain", "Its id", "Summarizes") if word in state] == []
 
 
+@pytest.mark.requirement("command.resources", "command.resource-templates", "expect.inventories")
 @pytest.mark.parametrize("command", KINDS)
 @pytest.mark.parametrize(
     ("expect", "status"),
@@ -220,13 +222,14 @@ def test_what_an_entry_may_leave_out_is_null_in_its_record(command: str, entry: 
         assert kept.get("arguments", []) == []
 
 
+@pytest.mark.requirement("private.before-hashing")
 @pytest.mark.parametrize("command", KINDS)
 def test_private_values_are_redacted_before_they_are_hashed(command: str) -> None:
     _, _, key, entry, _ = KINDS[command]
     private = {**entry, key: "x:token-12345", "description": "for token-12345"}
     if command == "prompts":
         private["arguments"] = [{"name": "token-12345", "description": "token-12345"}]
-    configuration = {"bearerToken": "token-12345", "keepText": True}
+    configuration: dict[str, Any] = {"bearerToken": "token-12345", "keepText": True}
     with HttpServer(serving(command, private)) as server, bench(server, **configuration) as plugin:
         seen = plugin.run(command)
         (kept,) = seen["state"]["entries"]

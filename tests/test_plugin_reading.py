@@ -48,6 +48,7 @@ SUCCEEDED = ("succeeded", None)
 FAILED = ("failed", "expectation_failed")
 
 
+@pytest.mark.requirement("command.read-resource")
 def test_a_resource_is_read_and_hashed_entry_by_entry() -> None:
     seen = read([TEXT, BLOB])
     assert (outcome(seen), seen["message"]) == (SUCCEEDED, "The resource was read.")
@@ -67,6 +68,7 @@ def test_a_resource_is_read_and_hashed_entry_by_entry() -> None:
     assert seen["facts"]["uri"] == URI
 
 
+@pytest.mark.requirement("private.blobs")
 def test_a_blob_is_hashed_as_it_was_received_and_shown_without_private_values() -> None:
     token = "token-1234567"
     blob = base64.b64encode(f"key {token}".encode()).decode()
@@ -75,6 +77,7 @@ def test_a_blob_is_hashed_as_it_was_received_and_shown_without_private_values() 
     assert blob not in json.dumps(seen)
 
 
+@pytest.mark.requirement("exposure.redacted-false")
 @pytest.mark.parametrize("blob", ["token-1234567", base64.b64encode(b"token-1234567").decode()])
 def test_a_private_value_in_a_blob_is_noticed(blob: str) -> None:
     contents = [{"uri": URI, "blob": blob}]
@@ -95,6 +98,7 @@ def test_text_is_redacted_before_it_is_hashed_and_cut() -> None:
     assert seen["state"]["redacted"] is True
 
 
+@pytest.mark.requirement("command.read-resource", "expect.reading", "json.source.resource")
 @pytest.mark.parametrize(
     ("expect", "expected"),
     [
@@ -115,6 +119,7 @@ def test_every_key_is_evaluated_on_a_resource(expect: Any, expected: Any) -> Non
     assert outcome(read([TEXT, BLOB], expect)) == expected
 
 
+@pytest.mark.requirement("json.source.resource", "json.source.unavailable")
 @pytest.mark.parametrize(
     ("contents", "reason"),
     [
@@ -132,12 +137,14 @@ def test_json_of_a_resource_is_its_only_text_entry(contents: Any, reason: str) -
     assert [entry["reason"] for entry in seen["state"]["assertions"]] == [reason, reason]
 
 
+@pytest.mark.requirement("absence.alone")
 @pytest.mark.parametrize("expect", [{"count": 0}, {"textExcludes": ["x"]}])
 def test_a_resource_may_be_empty(expect: Any) -> None:
     assert outcome(read([], expect)) == SUCCEEDED
     assert outcome(read([{"uri": URI, "text": ""}])) == SUCCEEDED
 
 
+@pytest.mark.requirement("closing.invalid-content")
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -161,6 +168,7 @@ def test_a_resource_that_cannot_be_used_fails_its_step_only(answer: Any, reason:
         assert plugin.outcome("tools") == ("succeeded", None, "open")
 
 
+@pytest.mark.requirement("command.read-resource", "absence.alone")
 @pytest.mark.parametrize("run", [read, render])
 def test_a_refusal_is_asserted_and_fails_without_expect(run: Any) -> None:
     refused = Refusal(-32002, "Resource not found", {"uri": URI})
@@ -173,6 +181,7 @@ def test_a_refusal_is_asserted_and_fails_without_expect(run: Any) -> None:
     assert counted["state"]["failedExpectations"] == [{"expectation": "count", "reason": "refused"}]
 
 
+@pytest.mark.requirement("command.get-prompt")
 def test_a_prompt_is_rendered_and_hashed_message_by_message() -> None:
     seen = render(MESSAGES)
     assert (outcome(seen), seen["message"]) == (SUCCEEDED, "The prompt was rendered.")
@@ -193,6 +202,7 @@ def test_a_prompt_is_rendered_and_hashed_message_by_message() -> None:
     assert seen["facts"]["prompt"] == "p"
 
 
+@pytest.mark.requirement("command.get-prompt", "expect.reading", "json.source.prompt")
 @pytest.mark.parametrize(
     ("expect", "expected"),
     [
@@ -213,6 +223,7 @@ def test_every_key_is_evaluated_on_a_prompt(expect: Any, expected: Any) -> None:
     assert outcome(render({"description": "A summary.", "messages": MESSAGES, "_meta": {"a": 1}}, expect)) == expected
 
 
+@pytest.mark.requirement("json.source.prompt")
 def test_a_prompt_without_a_description_has_none_in_its_envelope() -> None:
     seen = render({"messages": []}, {"json": [{"pointer": "/description", "exists": False}], "count": 0})
     assert (outcome(seen), seen["state"]["description"]) == (SUCCEEDED, None)
@@ -220,6 +231,7 @@ def test_a_prompt_without_a_description_has_none_in_its_envelope() -> None:
     assert outcome(null) == SUCCEEDED
 
 
+@pytest.mark.requirement("closing.invalid-content")
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -237,6 +249,7 @@ def test_a_prompt_that_cannot_be_used_fails_its_step_only(answer: Any, reason: s
     assert seen["state"]["reason"] == reason
 
 
+@pytest.mark.requirement("command.get-prompt")
 def test_arguments_of_a_prompt_are_sent_as_they_are_written() -> None:
     with HttpServer(McpScript(on={"prompts/get": {"messages": []}})) as server, bench(server) as plugin:
         plugin.run("get_prompt", name="p", arguments='{"a":"x","n":1e-400}')

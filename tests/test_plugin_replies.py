@@ -54,6 +54,7 @@ def failures(expect: Any, observation: Observation, *secrets: str) -> list[tuple
     return [(entry["expectation"], entry.get("index"), entry["reason"]) for entry in found.failures]
 
 
+@pytest.mark.requirement("evidence.call.result")
 def test_a_result_is_observed_with_its_text_types_and_hash() -> None:
     result = {
         "content": [
@@ -89,24 +90,28 @@ def test_an_unavailable_reply_is_observed_with_its_reason_alone() -> None:
     assert state_of(UNAVAILABLE) == {"kind": "unavailable", "reason": "repeated-member"}
 
 
+@pytest.mark.requirement("evidence.call.result")
 @pytest.mark.parametrize(("length", "truncated"), [(16_384, False), (16_385, True)])
 def test_text_is_cut_after_16384_characters(length: int, truncated: bool) -> None:
     state = state_of(seen(texts("é" * length)))
     assert (state["text"], state["truncated"]) == ("é" * 16_384, truncated)
 
 
+@pytest.mark.requirement("evidence.call.result")
 def test_text_is_redacted_before_it_is_cut() -> None:
     state = state_of(seen(texts("x" * 16_376 + TOKEN), TOKEN))
     assert state["text"] == "x" * 16_376 + "[redacte"
     assert TOKEN[:8] not in state["text"]
 
 
+@pytest.mark.requirement("private.before-hashing")
 def test_private_values_are_redacted_before_they_are_hashed() -> None:
     plain = seen(texts(structuredContent={"key": TOKEN}), TOKEN)
     assert (plain.kept or {})["structuredContent"] == digest({"key": "[redacted]"})
     assert plain.redacted
 
 
+@pytest.mark.requirement("expect.redacted", "absence.exact", "exposure.redacted-false")
 @pytest.mark.parametrize(
     "result",
     [
@@ -140,6 +145,7 @@ def test_two_names_that_redact_alike_both_stay() -> None:
     assert observation.redacted
 
 
+@pytest.mark.requirement("refusal.rpc-error")
 @pytest.mark.parametrize(
     ("observation", "expected"),
     [
@@ -153,6 +159,7 @@ def test_rpc_error_holds_on_a_refusal_with_its_code(observation: Observation, ex
     assert failures({"rpcError": -32602}, observation) == expected
 
 
+@pytest.mark.requirement("refusal.is-error", "expect.two-refusals")
 @pytest.mark.parametrize(
     ("flag", "observation", "expected"),
     [
@@ -170,6 +177,7 @@ def test_is_error_holds_on_a_result_with_that_flag(flag: bool, observation: Obse
     assert failures({"isError": flag}, observation) == expected
 
 
+@pytest.mark.requirement("expect.text-includes", "absence.exact")
 def test_text_includes_searches_the_whole_redacted_text() -> None:
     observation = seen(texts("a" * 20_000 + "end", f"key {TOKEN}"), TOKEN)
     assert failures({"textIncludes": ["aend", "end\nkey", "[redacted]"]}, observation) == []
@@ -191,6 +199,7 @@ EVERYWHERE = {
 }
 
 
+@pytest.mark.requirement("expect.text-excludes", "expect.text-excludes.operands", "absence.everything", "absence.exact")
 @pytest.mark.parametrize(
     "marker", ["in-text", "in-annotation", "in://uri", "in-resource", "in-name", "in-structured", "in-meta", "resource"]
 )
@@ -200,12 +209,14 @@ def test_text_excludes_searches_every_string_and_name_of_the_reply(marker: str) 
     assert failures({"textExcludes": [marker.upper()]}, observation) == []
 
 
+@pytest.mark.requirement("expect.text-excludes", "absence.everything")
 def test_text_excludes_searches_the_data_of_an_error() -> None:
     observation = refused({"code": 1, "message": "m", "data": {"deep": ["other-user-marker"]}})
     assert failures({"textExcludes": ["other-user"]}, observation) == [("textExcludes", 0, "included")]
     assert failures({"textExcludes": ["x"]}, UNAVAILABLE) == [("textExcludes", None, "reply-unavailable")]
 
 
+@pytest.mark.requirement("absence.layers")
 @pytest.mark.parametrize("layers", [1, 2, 3, 4])
 def test_json_string_literals_in_strings_are_decoded_up_to_four_layers(layers: int) -> None:
     text = "mark\ner"
@@ -214,6 +225,7 @@ def test_json_string_literals_in_strings_are_decoded_up_to_four_layers(layers: i
     assert failures({"textExcludes": ["mark\ner"]}, seen(texts(text))) == [("textExcludes", 0, "included")]
 
 
+@pytest.mark.requirement("absence.layers")
 def test_a_fifth_layer_is_not_decoded() -> None:
     text = "mark\ner"
     for _ in range(5):
@@ -243,6 +255,7 @@ def test_searching_never_fails_whatever_the_quotes_and_backslashes(text: str) ->
     assert search([text], [text or "x"]) == [bool(text)]
 
 
+@pytest.mark.requirement("json.source.call")
 @pytest.mark.parametrize(
     ("observation", "source"),
     [
@@ -265,6 +278,7 @@ def test_json_looks_at_structured_content_else_at_the_only_text_block(observatio
     assert failures({"json": [{"pointer": "", "exists": True}]}, observation) == expected
 
 
+@pytest.mark.requirement("json.all", "json.evidence")
 def test_every_assertion_is_recorded_without_operands_and_targets() -> None:
     expect = {
         "json": [
@@ -284,6 +298,7 @@ def test_every_assertion_is_recorded_without_operands_and_targets() -> None:
     assert "-value" not in json.dumps([found.failures, found.assertions, found.message])
 
 
+@pytest.mark.requirement("json.private-target")
 def test_a_target_with_a_private_value_cannot_satisfy() -> None:
     observation = seen(texts(structuredContent={"a": f"x {TOKEN}", "b": "c\x1b"}), TOKEN)
     expect = {"json": [{"pointer": "/a", "includes": "x"}, {"pointer": "/b", "equals": "c"}]}
@@ -294,6 +309,7 @@ def captured(observation: Observation, pointer: str, *secrets: str) -> Selection
     return select(observation, parse_pointer(pointer), Redactor(secrets))
 
 
+@pytest.mark.requirement("capture.source", "capture.scalar")
 @pytest.mark.parametrize(
     "spelling",
     ["9007199254740993", "1.10", "1e-400", "-0", "1" * 400, "-0.0", "1E+5", "0", "true", "false", '"x"', '""'],
@@ -305,12 +321,14 @@ def test_scalars_are_captured_as_they_are_spelled(spelling: str) -> None:
     assert captured(seen(texts(f'{{"id":{spelling}}}')), "/id") == Selection(expected, None)
 
 
+@pytest.mark.requirement("capture.source", "capture.pointer")
 def test_a_capture_is_taken_from_all_text_blocks_joined() -> None:
     assert captured(seen(texts('{"a":', '"b"}')), "/a") == Selection("b", None)
     assert captured(seen(texts("7")), "") == Selection("7", None)
     assert captured(seen(texts("1", "2")), "") == Selection(None, "not-json")
 
 
+@pytest.mark.requirement("capture.scalar", "capture.refused", "capture.repeated")
 @pytest.mark.parametrize(
     ("result", "pointer", "reason"),
     [
@@ -339,6 +357,7 @@ def test_what_is_no_public_scalar_is_not_captured(result: Any, pointer: str, rea
     assert captured(seen(result), pointer, TOKEN, "4711") == Selection(None, reason)
 
 
+@pytest.mark.requirement("capture.scalar")
 def test_a_capture_may_have_4096_bytes() -> None:
     assert captured(seen(texts(json.dumps("é" * 2048))), "").capture == "é" * 2048
 

@@ -72,6 +72,7 @@ def test_terminal_controls_are_stripped_on_their_way_out(control: str) -> None:
     assert (shown["message"], shown["facts"]) == ("ab", {"connection": "open", "n": ["\t"]})
 
 
+@pytest.mark.requirement("limits.evidence")
 def test_a_state_may_have_7_mib_and_not_a_byte_more() -> None:
     fitting = "x" * (ARTIFACT_LIMIT - 2)
     assert sent(result(state=fitting))["state"] == fitting
@@ -88,6 +89,7 @@ def test_a_state_may_have_7_mib_and_not_a_byte_more() -> None:
     }
 
 
+@pytest.mark.requirement("limits.evidence")
 def test_an_artifact_may_have_7_mib_and_not_a_byte_more() -> None:
     fitting = "x" * (ARTIFACT_LIMIT - 2)
     assert sent(result(artifacts=[Artifact("catalog.json", fitting)]))["code"] is None
@@ -117,16 +119,19 @@ def failures(expect: Any, *keys: str, annotations: Any = None) -> list[tuple[str
 HINTS = ("readOnly", "destructive", "idempotent", "openWorld")
 
 
+@pytest.mark.requirement("expect.inventories")
 def test_present_names_what_is_not_listed() -> None:
     assert failures({"present": ["a", "b"]}, "b", "a") == []
     assert failures({"present": ["a", "x", "A"]}, "a") == [("present", "not-listed", ["x", "A"], 0)]
 
 
+@pytest.mark.requirement("expect.inventories")
 def test_absent_names_what_is_listed() -> None:
     assert failures({"absent": ["x"]}, "a") == []
     assert failures({"absent": ["x", "a"]}, "a") == [("absent", "listed", ["a"], 0)]
 
 
+@pytest.mark.requirement("expect.inventories")
 def test_only_is_an_exact_set() -> None:
     assert failures({"only": ["b", "a"]}, "a", "b") == []
     assert failures({"only": []}) == []
@@ -137,12 +142,14 @@ def test_only_is_an_exact_set() -> None:
     ]
 
 
+@pytest.mark.requirement("expect.inventories")
 def test_count_counts_entries() -> None:
     assert failures({"count": 0}) == []
     assert failures({"count": 2}, "a", "b") == []
     assert failures({"count": 1}, "a", "b") == [("count", "count-is-2", [], 0)]
 
 
+@pytest.mark.requirement("expect.no-true-annotations")
 def test_no_true_annotations_lets_false_and_missing_hints_pass() -> None:
     annotations = {
         "a": {"readOnly": True, "destructive": True, "idempotent": None, "openWorld": False},

@@ -49,6 +49,7 @@ TOOLS = [
 # connect
 
 
+@pytest.mark.requirement("command.connect")
 def test_connect_reports_what_was_negotiated() -> None:
     with HttpServer(McpScript()) as server, bench(server) as plugin:
         seen = plugin.run("connect")
@@ -70,12 +71,14 @@ def test_connect_reports_what_was_negotiated() -> None:
         assert server.seen("initialize")[0].json["params"]["clientInfo"]["name"] == "assay-mcp"
 
 
+@pytest.mark.requirement("limits.revisions")
 @pytest.mark.parametrize("revision", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"])
 def test_connect_accepts_every_revision_of_the_seed(revision: str) -> None:
     with HttpServer(McpScript(revision=revision)) as server, bench(server) as plugin:
         assert plugin.run("connect")["state"]["protocol"] == revision
 
 
+@pytest.mark.requirement("limits.revisions")
 def test_another_revision_is_not_supported_and_refuses_the_alias() -> None:
     with HttpServer(McpScript(revision="2030-01-01")) as server, bench(server) as plugin:
         assert plugin.outcome("connect") == ("failed", "version_unsupported", "refused")
@@ -83,6 +86,9 @@ def test_another_revision_is_not_supported_and_refuses_the_alias() -> None:
         assert len(server.seen("initialize")) == 1
 
 
+@pytest.mark.requirement(
+    "identity.kinds", "public-headers.object", "public-headers.every-request", "public-headers.evidence"
+)
 def test_public_headers_go_on_every_request_and_their_sorted_names_are_recorded() -> None:
     with HttpServer(McpScript()) as server, bench(server, headers={"X-Key": "key-12345"}) as plugin:
         seen = plugin.run("connect", headers={"x_tenant": "test-tenant", "X-Region": "eu"})
@@ -96,6 +102,7 @@ def test_public_headers_go_on_every_request_and_their_sorted_names_are_recorded(
             assert request.headers["x-key"] == "key-12345"
 
 
+@pytest.mark.requirement("identity.kinds", "field.bearer-token")
 def test_a_bearer_token_goes_on_every_request() -> None:
     with HttpServer(McpScript()) as server, bench(server, bearerToken="token-12345") as plugin:
         plugin.run("connect")
@@ -103,7 +110,10 @@ def test_a_bearer_token_goes_on_every_request() -> None:
         assert {request.headers.get("authorization") for request in server.requests} == {"Bearer token-12345"}
 
 
-@pytest.mark.parametrize("status", [301, 401, 403, 404, 408, 429, 500, 503])
+@pytest.mark.requirement(
+    "anonymous.refused", "refused.later-commands", "command.connect", "expect.status", "limits.no-old-transport"
+)
+@pytest.mark.parametrize("status", [301, 401, 403, 404, 405, 408, 429, 500, 503])
 def test_an_expected_status_of_a_refused_initialization_succeeds(status: int) -> None:
     script = McpScript(on={"initialize": answer(status, b"no", kind="text/plain")})
     with HttpServer(script) as server, bench(server) as plugin:
@@ -130,6 +140,7 @@ def test_without_expect_a_json_rpc_refusal_of_initialize_fails_by_its_status(sta
         assert plugin.outcome("connect") == ("failed", code, "refused")
 
 
+@pytest.mark.requirement("expect.status")
 def test_another_status_than_expected_fails() -> None:
     with HttpServer(McpScript(on={"initialize": answer(403)})) as server, bench(server) as plugin:
         seen = plugin.run("connect", expect={"status": 401})
@@ -137,6 +148,7 @@ def test_another_status_than_expected_fails() -> None:
         assert seen["message"] == "Expected HTTP 401 to refuse the session; it was refused with HTTP 403."
 
 
+@pytest.mark.requirement("command.connect")
 def test_an_expected_status_fails_on_a_session_that_is_initialized() -> None:
     with HttpServer(McpScript()) as server, bench(server) as plugin:
         assert plugin.outcome("connect", expect={"status": 401}) == ("failed", "expectation_failed", "open")
@@ -159,10 +171,15 @@ def test_a_refusal_keeps_its_challenge_and_512_characters_of_its_body() -> None:
         assert seen["facts"]["http"]["challenge"][0]["scheme"].lower() == "bearer"
 
 
+@pytest.mark.requirement("public-headers.first")
 def test_connecting_again_is_refused() -> None:
     with HttpServer(McpScript()) as server, bench(server) as plugin:
         plugin.run("tools")
-        assert plugin.outcome("connect") == ("failed", "binding_fixed", "open")
+        again = plugin.run("connect")
+        assert (again["status"], again["code"], again["facts"]["connection"]) == ("failed", "binding_fixed", "open")
+        assert again["message"].endswith(
+            "it is connected already, and an alias is one session. Take this `connect` out."
+        )
         assert len(server.seen("initialize")) == 1
 
 
@@ -174,6 +191,7 @@ def test_nothing_listens_there() -> None:
         assert plugin.outcome("disconnect") == ("succeeded", None, "disconnected")
 
 
+@pytest.mark.requirement("origins.admitted")
 def test_an_origin_that_is_not_admitted_is_not_contacted() -> None:
     with HttpServer(McpScript()) as server, bench(server, origins=["http://127.0.0.1:1"]) as plugin:
         seen = plugin.run("connect")
@@ -190,6 +208,7 @@ def test_a_missing_certificate_file_is_a_wrong_binding_and_nothing_is_contacted(
         assert server.requests == []
 
 
+@pytest.mark.requirement("transport.streamable-http", "field.ca-file")
 def test_the_authorities_of_a_binding_are_added_to_the_system_s(tmp_path: Path) -> None:
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -206,6 +225,7 @@ def test_the_authorities_of_a_binding_are_added_to_the_system_s(tmp_path: Path) 
 # path and token file
 
 
+@pytest.mark.requirement("path.joined", "path.fixed", "path.evidence")
 def test_a_path_is_appended_and_fixed_and_evidence_does_not_depend_on_it() -> None:
     states = []
     for path in ("support", "billing"):
@@ -226,6 +246,7 @@ def test_a_long_path_is_private_without_its_origin_too() -> None:
         assert plugin.learnt[:2] == [f"{server.url}/tenant-0123456789", "/mcp/tenant-0123456789"]
 
 
+@pytest.mark.requirement("token.fixed", "path.fixed")
 @pytest.mark.parametrize("argument", ["path", "tokenFile"])
 def test_naming_one_only_later_is_refused_and_changes_nothing(argument: str) -> None:
     with HttpServer(McpScript()) as server, bench(server) as plugin:
@@ -247,6 +268,7 @@ def tokens(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.requirement("field.token-directory", "token.read-once", "token.precedence", "token.fixed")
 @pytest.mark.parametrize(
     "credential", [{}, {"bearerToken": "bound-token"}, {"headers": {"Authorization": "Bearer bound-token"}}]
 )
@@ -287,6 +309,7 @@ def test_a_token_file_needs_a_token_directory() -> None:
 # tools
 
 
+@pytest.mark.requirement("command.tools", "evidence.sorted", "evidence.hints")
 def test_tools_are_sorted_and_their_missing_hints_are_null() -> None:
     with HttpServer(McpScript(tools=TOOLS)) as server, bench(server) as plugin:
         seen = plugin.run("tools")
@@ -360,6 +383,7 @@ def test_a_failed_expectation_keeps_the_whole_state() -> None:
         assert seen["state"]["complete"] is True
 
 
+@pytest.mark.requirement("expect.incomplete")
 @pytest.mark.parametrize(
     ("reply", "limits", "code", "connection"),
     [
@@ -402,6 +426,7 @@ def test_a_capability_that_is_not_declared_may_be_an_empty_inventory() -> None:
 # call
 
 
+@pytest.mark.requirement("command.call")
 def test_a_call_is_sent_once_with_its_arguments_verbatim() -> None:
     with HttpServer(McpScript()) as server, bench(server) as plugin:
         seen = plugin.run("call", tool="echo", arguments='{"a": 1.10, "b":-0,"c":9007199254740993 }')
@@ -421,6 +446,7 @@ def test_a_call_is_sent_once_with_its_arguments_verbatim() -> None:
         assert b'"params":{"name":"echo","arguments":{"a":1.10,"b":-0,"c":9007199254740993}}' in request.body
 
 
+@pytest.mark.requirement("command.call")
 def test_a_call_without_arguments_sends_an_empty_object() -> None:
     with HttpServer(McpScript()) as server, bench(server) as plugin:
         plugin.run("call", tool="not-listed")
@@ -430,6 +456,7 @@ def test_a_call_without_arguments_sends_an_empty_object() -> None:
 TOOL_ERROR = {"content": [{"type": "text", "text": "out of stock"}], "isError": True}
 
 
+@pytest.mark.requirement("expect.none")
 @pytest.mark.parametrize(
     ("reply", "expect", "code", "message"),
     [
@@ -458,6 +485,7 @@ def test_a_known_reply_to_a_call_keeps_the_connection_open(
         assert plugin.outcome("tools") == SUCCEEDED_OPEN
 
 
+@pytest.mark.requirement("evidence.call.rpc-error")
 def test_a_refused_call_keeps_code_message_and_data() -> None:
     script = McpScript(on={"tools/call": Refusal(-32602, "no token-12345", {"t": "token-12345"})})
     with HttpServer(script) as server, bench(server, bearerToken="token-12345") as plugin:
@@ -474,6 +502,7 @@ def test_a_refused_call_keeps_code_message_and_data() -> None:
         assert "[redacted]" in seen["message"]
 
 
+@pytest.mark.requirement("gateway.repeated", "evidence.call.unavailable", "json.source.unavailable")
 @pytest.mark.parametrize("expect", [None, {"isError": False}, {"json": [{"pointer": "", "exists": True}]}])
 def test_a_repeated_member_makes_a_reply_unavailable(expect: Any) -> None:
     reply = result('{"content":[],"content":[],"structuredContent":{}}')
@@ -486,6 +515,7 @@ def test_a_repeated_member_makes_a_reply_unavailable(expect: Any) -> None:
             assert seen["state"]["assertions"][0]["reason"] == "source-unavailable"
 
 
+@pytest.mark.requirement("evidence.call.unknown")
 @pytest.mark.parametrize(
     ("reply", "code"),
     [
@@ -540,6 +570,7 @@ def test_a_call_whose_session_cannot_be_initialized_is_failed_and_not_sent() -> 
 # call_value
 
 
+@pytest.mark.requirement("command.call-value", "capture.spelling")
 @pytest.mark.parametrize("spelling", ["9007199254740993", "1.10", "1e-400", "-0", "1234567890" * 40, "true", '"a\\"b"'])
 def test_a_value_is_captured_as_it_is_spelled(spelling: str) -> None:
     with (
@@ -552,6 +583,7 @@ def test_a_value_is_captured_as_it_is_spelled(spelling: str) -> None:
         assert seen["state"]["selection"] == {"captured": True, "reason": None}
 
 
+@pytest.mark.requirement("expect.call-value", "capture.once", "capture.refused", "capture.positive")
 @pytest.mark.parametrize(
     ("reply", "expect", "code", "reason"),
     [
@@ -580,6 +612,7 @@ def test_a_value_that_is_not_captured_fails_and_is_not_asked_for_again(
         assert "token-12345" not in json.dumps(seen)
 
 
+@pytest.mark.requirement("capture.lost")
 def test_a_lost_reply_captures_nothing_and_is_unknown() -> None:
     with HttpServer(McpScript(on={"tools/call": cut})) as server, bench(server) as plugin:
         seen = plugin.run("call_value", tool="t", select="/id")
@@ -598,6 +631,14 @@ def test_a_call_that_never_left_is_failed_and_has_no_state() -> None:
 # disconnect
 
 
+@pytest.mark.requirement(
+    "field.session-cleanup",
+    "command.disconnect",
+    "cleanup.one-delete",
+    "cleanup.confirmed",
+    "cleanup.after",
+    "cleanup.server-managed",
+)
 @pytest.mark.parametrize(
     ("script", "configuration", "status", "code", "cleanup", "deletes"),
     [
@@ -659,6 +700,7 @@ def test_an_alias_that_never_connected_has_nothing_to_end() -> None:
 # refusals, cancelling, privacy
 
 
+@pytest.mark.requirement("expect.private-operands")
 def test_what_check_refuses_run_refuses_and_nothing_is_sent() -> None:
     with HttpServer(McpScript()) as server, bench(server, bearerToken="token-12345") as plugin:
         for arguments in ({"tool": "t", "expect": {}}, {"tool": "token-12345"}, {}):

@@ -225,7 +225,8 @@ def test_a_defect_is_a_result_without_the_text_of_the_error(
         is None
     )
     result = json.loads(made.carry_out(queued[0], lambda: False))["result"]
-    jsonschema.Draft202012Validator(RESULT | {"properties": {**RESULT["properties"], "facts": {}}}).validate(result)
+    jsonschema.Draft202012Validator(RESULT).validate(result)
+    assert result["facts"] == {"connection": "none"}
     assert (result["status"], result["code"]) == (status, "internal")
     assert result["message"] == "A defect in the plugin (ValueError); report it."
 
@@ -261,6 +262,7 @@ def test_initialize_refuses_what_it_cannot_work_with() -> None:
         ({"protocol": 2}, "This plugin speaks version 1 of the host protocol."),
         ({"origins": ["nowhere"]}, "`origins` holds a text that is no origin: the URL must begin with"),
         ({"bindings": {"Api": {}}}, "its names are aliases"),
+        ({"bindings": {"a" * 65: {}}}, "64 characters at most"),
         ({"host": {"name": "x"}}, "a string `version`"),
     ]
     replies = speak(b"".join(line("initialize", INITIALIZE | change) for change, _ in changes))
@@ -335,6 +337,7 @@ def test_a_whole_session_over_the_wire() -> None:
         assert len(server.seen("DELETE")) == 1
 
 
+@pytest.mark.requirement("evidence.step")
 def test_every_result_has_the_documented_shape() -> None:
     long = {"content": [{"type": "text", "text": "x" * 5000}], "isError": True}
     with HttpServer(McpScript(on={"tools/call": long})) as server, PluginDriver() as plugin:
@@ -350,6 +353,7 @@ def test_every_result_has_the_documented_shape() -> None:
             jsonschema.Draft202012Validator(RESULT).validate(plugin.run("api", command, **arguments))
 
 
+@pytest.mark.requirement("path.evidence")
 def test_two_runs_have_equal_states_whatever_port_session_and_path() -> None:
     states = []
     for session, path in (("session-one-111", "one"), ("session-two-222", "two")):
@@ -441,6 +445,7 @@ def test_a_session_id_is_told_before_the_reply_of_its_step() -> None:
         assert plugin.seen.index(b"secrets/learnt") < plugin.seen.index(b"Connected with")
 
 
+@pytest.mark.requirement("token.read-once", "token.paths-private")
 def test_a_token_from_a_file_is_told_before_the_reply_of_its_step(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     file = tmp_path / "agent-key"

@@ -6,6 +6,7 @@ import os
 import signal
 import ssl
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -273,6 +274,27 @@ def test_a_long_text_is_shown_by_its_beginning(browser: PluginDriver, site: Webs
     browser.run("quick", "open", url=f"{site.origin}/long")
     result = browser.run("quick", "expect_text", selector="p", includes="y")
     assert result["facts"] == {"text": "x" * 512, "truncated": True}
+
+
+@pytest.mark.parametrize("leads_to", ["download", "no-content", "#here", "javascript:void 0"])
+def test_a_click_that_leads_to_no_other_page_ends_at_once(
+    page: Any, site: Website, browser: PluginDriver, leads_to: str
+) -> None:
+    site.pages["away"] = f"<a id=go href='{leads_to}'>go</a><a id=save download href='{leads_to}'>save</a>"
+    run = page("away")
+    began = time.monotonic()
+    assert told(run("click", selector="#go")) == ("succeeded", None)
+    assert told(run("click", selector="#save")) == ("succeeded", None)
+    assert time.monotonic() - began < 10  # the deadline is fifteen seconds
+
+
+def test_a_click_is_no_less_done_when_the_page_that_it_leads_to_does_not_come(
+    browser: PluginDriver, site: Website
+) -> None:
+    site.pages["toward"] = "<a id=go href=/hang>go</a>"
+    browser.run("quick", "open", url=f"{site.origin}/toward")
+    assert told(browser.run("quick", "click", selector="#go")) == ("succeeded", None)
+    assert told(browser.run("quick", "wait", selector="#never")) == ("failed", "timeout")
 
 
 # Private values and pictures

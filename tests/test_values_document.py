@@ -99,9 +99,9 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "short unicode escape": (b'["\\u12"]', ESCAPE),
     "single quotes": (b"['a']", VALUE),
     "comma before the end of an array": (b"[1,]", VALUE),
-    "comma before the end of an object": (b'{"a":1,}', "a member name is expected"),
+    "comma before the end of an object": (b'{"a":1,}', "a member name in double quotes is expected"),
     "no colon": (b'{"a" 1}', "a colon is expected"),
-    "name without quotes": (b"{a:1}", "a member name is expected"),
+    "name without quotes": (b"{a:1}", "a member name in double quotes is expected"),
     "open string": (b'["a', "a string is not ended"),
     "data after the value": (b"[1]x", TRAILING),
     "two documents": (b"[1][2]", TRAILING),
@@ -118,7 +118,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 }
 
 #: Python 3.13 calls two of the places by names of their own.
-RENAMED = {ARRAY_COMMA: VALUE, OBJECT_COMMA: "a member name is expected"}
+RENAMED = {ARRAY_COMMA: VALUE, OBJECT_COMMA: "a member name in double quotes is expected"}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -131,7 +131,7 @@ def test_anything_else_is_refused_with_its_reason(case: str) -> None:
 def test_a_refusal_tells_the_place_but_quotes_nothing() -> None:
     with pytest.raises(JsonError) as caught:
         parse(b'{"token":"abc", zebra}')
-    assert (caught.value.reason, caught.value.offset) == ("a member name is expected", 16)
+    assert (caught.value.reason, caught.value.offset) == ("a member name in double quotes is expected", 16)
     assert str(caught.value) == caught.value.reason
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__

@@ -100,6 +100,7 @@ def test_moving_the_point_changes_nothing(spelling: str, shift: int, zeros: int)
         assert equal(raw(spelling), raw(moved)) is (shift == 0 or digits == 0)
 
 
+@pytest.mark.requirement("json.comparator-limits")
 @pytest.mark.parametrize(
     ("spelling", "inside"),
     [
@@ -122,6 +123,7 @@ def test_comparator_limits_hold_at_their_edges(spelling: str, inside: bool) -> N
     assert within_limits(raw(spelling)) is inside
 
 
+@pytest.mark.requirement("json.admission")
 @pytest.mark.parametrize(
     ("spelling", "inside"),
     [

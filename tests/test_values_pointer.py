@@ -13,6 +13,7 @@ from protocol.values.pointer import MISSING, PointerError, format_pointer, parse
 EXAMPLE = parse(r'{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}').value
 
 
+@pytest.mark.requirement("capture.pointer")
 @pytest.mark.parametrize(
     ("pointer", "value"),
     [
@@ -34,6 +35,7 @@ def test_the_examples_of_the_rfc_resolve(pointer: str, value: Any) -> None:
     assert resolve(EXAMPLE, parse_pointer(pointer)) == value
 
 
+@pytest.mark.requirement("capture.pointer")
 @pytest.mark.parametrize(
     ("pointer", "tokens"), [("", ()), ("/", ("",)), ("//", ("", "")), ("/a~01", ("a~1",)), ("/~1~0/é", ("/~", "é"))]
 )

@@ -466,6 +466,7 @@ def test_a_body_that_may_hide_something_is_not_proven_clear(case: str) -> None:
     assert not Redactor([private]).clear(body.encode())
 
 
+@pytest.mark.requirement("json.private-operands")
 @pytest.mark.parametrize(
     ("value", "held"),
     [

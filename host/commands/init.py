@@ -10,7 +10,7 @@ from host.conversation import Conversation, Server, read_server
 from host.documents import write_new
 from host.executable import current_environment
 from host.interruption import Interruption, listening
-from host.outcome import INTERRUPTED_EXIT
+from host.outcome import INTERRUPTED_EXIT, code_named
 from host.progress import Teller
 from host.starter import IGNORED, bindings_text, flow_text, listed, settings_text
 from host.terminal import LiveLine, Terminal, line
@@ -54,11 +54,11 @@ def _live(server: Server, terminal: Terminal, interruption: Interruption) -> str
     """Return a flow for what the server lists. Raises Failed when it cannot be listed: nothing is written then."""
     teller = Teller(terminal, LiveLine(quiet=terminal.quiet))
     with Conversation(server, current_environment(), interruption, teller.progress) as conversation:
-        seen = look(conversation, terminal)
+        seen = look(conversation, terminal, ("tools",))
         for step in (seen.connection, *seen.inventories.values()):
             if step.status != "succeeded":
-                known = {str(code): code for code in Code}
-                raise Failed(known.get(step.code or "", Code.INTERNAL), line(conversation.text(step.message)))
+                code = code_named(step.code or "") or Code.INTERNAL
+                raise Failed(code, line(conversation.text(step.message)))
         found = seen.initialization.get("serverInfo")
         name = found.get("name") if isinstance(found, dict) else None
         tools = listed(seen.entries("tools"))

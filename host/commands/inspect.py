@@ -1,6 +1,6 @@
 """`assay inspect`: the whole inventory of a server, and what it said when it was initialized."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import click
@@ -10,6 +10,7 @@ from host.conversation import Conversation, Server, read_server
 from host.evidence import pretty
 from host.executable import current_environment
 from host.interruption import Interruption, listening
+from host.listing import LISTINGS
 from host.outcome import INTERRUPTED_EXIT, exit_of_code, gravest
 from host.progress import Teller
 from host.tables import table
@@ -19,14 +20,7 @@ from protocol.wire.steps import StepResult
 __all__ = ["INVENTORIES", "Seen", "inspect", "look"]
 
 #: The inventories that are read, by the commands that read them.
-INVENTORIES: Final = ("tools",)
-#: Hints of a tool as words: hint -> what true and false are called. A hint that is missing is not mentioned.
-_HINTS: Final = {
-    "readOnlyHint": ("read-only", "writes"),
-    "destructiveHint": ("destructive", "not destructive"),
-    "idempotentHint": ("idempotent", "not idempotent"),
-    "openWorldHint": ("open world", "closed world"),
-}
+INVENTORIES: Final = tuple(LISTINGS)
 
 
 class Seen(NamedTuple):
@@ -71,13 +65,20 @@ def inspect(url: str, as_json: bool, quiet: bool, plugin: str | None, **server: 
     return INTERRUPTED_EXIT if interruption.level else status
 
 
-def look(conversation: Conversation, terminal: Terminal) -> Seen:
-    """Connect, read every inventory, and end the session."""
+def look(conversation: Conversation, terminal: Terminal, wanted: Sequence[str] = INVENTORIES) -> Seen:
+    """Connect, read the inventories that the plugin can read, and end the session.
+
+    What makes the connection unusable ends the reading: the inventories after it are left out.
+    """
     connection = conversation.connect()
-    if connection.status != "succeeded":
-        return Seen(connection, {})
-    inventories = {name: conversation.run(name, {}) for name in INVENTORIES}
-    conversation.end_session(terminal)
+    inventories: dict[str, StepResult] = {}
+    if connection.status == "succeeded":
+        for name in wanted:
+            if name in conversation.commands:
+                inventories[name] = conversation.run(name, {})
+                if inventories[name].facts.get("connection") != "open":
+                    break
+        conversation.end_session(terminal)
     return Seen(connection, inventories)
 
 
@@ -133,8 +134,8 @@ def _show(terminal: Terminal, seen: Seen) -> None:
     for name in seen.inventories:
         entries = seen.entries(name)
         terminal.result("")
-        terminal.result(terminal.paint(f"{name} ({len(entries)})", "heading"))
-        table(terminal, ["name", "hints", "arguments (* required)", "description"], [_tool(entry) for entry in entries])
+        terminal.result(terminal.paint(f"{name.replace('_', ' ')} ({len(entries)})", "heading"))
+        table(terminal, LISTINGS[name].headings, LISTINGS[name].rows(entries))
 
 
 def _capabilities(value: Any) -> str:
@@ -145,34 +146,3 @@ def _capabilities(value: Any) -> str:
 
 def _true(value: Any) -> list[str]:
     return [name for name, member in value.items() if member is True] if isinstance(value, dict) else []
-
-
-def _tool(entry: Any) -> list[str]:
-    if not isinstance(entry, dict):
-        return ["?", "", "", "not an object"]
-    return [_text(entry.get("name")), _hints(entry.get("annotations")), _arguments(entry), _text(_described(entry))]
-
-
-def _described(entry: Mapping[str, Any]) -> Any:
-    return entry.get("description") or entry.get("title") or ""
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else "?"
-
-
-def _hints(annotations: Any) -> str:
-    known = annotations if isinstance(annotations, dict) else {}
-    words = [
-        words[0] if known[hint] else words[1] for hint, words in _HINTS.items() if isinstance(known.get(hint), bool)
-    ]
-    return ", ".join(words)
-
-
-def _arguments(entry: Mapping[str, Any]) -> str:
-    schema = entry.get("inputSchema")
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    required = schema.get("required") if isinstance(schema, dict) else None
-    needed = required if isinstance(required, list) else []
-    names = list(properties) if isinstance(properties, dict) else []
-    return ", ".join(f"{name}{'*' if name in needed else ''}" for name in names)

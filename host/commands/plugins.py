@@ -1,18 +1,15 @@
 """`assay plugins`: what each plugin can do, from its own description."""
 
-from typing import Any
-
 import click
 
 from host.commands import options
 from host.description import CommandDescription, Description
 from host.documents import STANDARD_OUTPUT, write_document
-from host.executable import PROVIDERS, current_environment, describe, find, without
-from host.preparation import describe_providers, harmless
+from host.executable import PROVIDERS, current_environment
+from host.preparation import describe_providers
 from host.tables import table
 from host.terminal import Terminal, line
 from protocol.failures import Failed
-from protocol.values.document import parse
 
 __all__ = ["plugins"]
 
@@ -26,22 +23,16 @@ def plugins(as_json: bool, plugin: str | None) -> int:
     Everything comes from the plugin's `--describe`; `--json` gives it with every JSON Schema.
     """
     terminal = Terminal()
-    environment = current_environment()
-    _, descriptions, failures = describe_providers(list(PROVIDERS), plugin, environment)
+    _, descriptions, failures = describe_providers(list(PROVIDERS), plugin, current_environment())
     for failure in failures.values():
         raise Failed(failure.code, failure.message, data=failure.data)
     if as_json:
-        write_document(STANDARD_OUTPUT, _document(plugin, environment), terminal)
+        documents = [description.document for description in descriptions.values()]
+        write_document(STANDARD_OUTPUT, {"format": "assay-plugins/1", "plugins": documents}, terminal)
         return 0
     for description in descriptions.values():
         _show(terminal, description)
     return 0
-
-
-def _document(plugin: str | None, environment: dict[str, str]) -> dict[str, Any]:
-    found = [find(provider, plugin, environment) for provider in PROVIDERS]
-    described = [describe(each, without(harmless(environment), frozenset(), each)) for each in found]
-    return {"format": "assay-plugins/1", "plugins": [parse(text).value for text in described]}
 
 
 def _show(terminal: Terminal, description: Description) -> None:

@@ -84,6 +84,10 @@ class ProviderService(ABC):
         """Return the effect of a command; one that is not known has none."""
         return self._commands[command].effect if command in self._commands else "observe"
 
+    def facts(self, _alias: str) -> dict[str, Any]:
+        """Return what every result holds: nothing, for no alias here has a connection."""
+        return {}
+
     def check(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return the effect of a command whose arguments are admissible. Raises Failed. Contacts nothing."""
         return {"effect": self._checked(params, frozenset(params["open"]))[0].effect}

@@ -28,7 +28,8 @@ def read_expect(value: Any, keys: tuple[str, ...]) -> Expect:
     """Read the parsed value of `expect` for a command that accepts ``keys``.
 
     Raises Failed (`invalid_expectation`), naming the place and quoting no operand: an unknown key, an operand of the
-    wrong form, an expectation that cannot fail, keys that exclude each other, or a terminal control in an operand.
+    wrong form, an expectation that cannot fail or can never hold, keys that exclude each other, or a terminal control
+    in an operand.
     """
     if not isinstance(value, dict) or not value:
         raise _invalid("expect", "is an object with at least one key; leave it out if nothing is to be checked")
@@ -42,7 +43,19 @@ def read_expect(value: Any, keys: tuple[str, ...]) -> Expect:
         for other in others:
             if key in value and other in value:
                 raise _invalid("expect", f"has `{key}` beside `{other}`: a JSON-RPC error has no tool result")
-    return {key: _READERS[key](operand, f"expect.{key}") for key, operand in value.items()}
+    read = {key: _READERS[key](operand, f"expect.{key}") for key, operand in value.items()}
+    _refuse_contradictions(read)
+    return read
+
+
+def _refuse_contradictions(read: Expect) -> None:
+    for key in ("present", "only"):
+        if not set(read.get(key, ())).isdisjoint(read.get("absent", ())):
+            raise _invalid("expect.absent", f"holds a name of `{key}`, so the two can never hold together")
+    if "only" in read and not set(read.get("present", ())) <= set(read["only"]):
+        raise _invalid("expect.present", "holds a name that `only` does not, so the two can never hold together")
+    if any(text in included for text in read.get("textExcludes", ()) for included in read.get("textIncludes", ())):
+        raise _invalid("expect.textExcludes", "holds a part of `textIncludes`, so the two can never hold together")
 
 
 def _invalid(where: str, rule: str) -> Failed:

@@ -38,7 +38,6 @@ def _end(step: Step) -> Ending:
     # Whether or not the token can be renewed, the session is ended: a lapsed token may still do for that.
     with contextlib.suppress(Failed):
         renew_token(step)
-    connection.rearm()
     outcome = connection.end()
     http = step.http(outcome)
     if outcome.kind == "result":

@@ -15,7 +15,6 @@ from protocol.mcp.listening import GetStream
 from protocol.mcp.messages import Notification, Request, notification_body, request_body
 from protocol.mcp.negotiation import Negotiated, initialize_params, negotiate
 from protocol.mcp.paging import Inventory, Limits, read_inventory
-from protocol.mcp.progress import progress
 from protocol.mcp.replies import Asked, Outcome
 from protocol.mcp.session import Session, State, session_id_fault
 
@@ -57,8 +56,7 @@ class Connection:
     """A session of one alias. Methods are called from one thread; only :meth:`cancel` may be called from another.
 
     No method raises for what a server or network does: that is an Outcome. ``learn`` is called with the session id
-    before anything else happens with it; ``on_progress`` with (done, total or None) of ``notifications/progress``, from
-    whichever thread read it. Always :meth:`end` it: it holds sockets and threads.
+    before anything else happens with it. Always :meth:`end` it: it holds sockets and threads.
     """
 
     def __init__(
@@ -66,13 +64,11 @@ class Connection:
         transport: HttpTransport,
         settings: Settings,
         learn: Callable[[str], None],
-        on_progress: Callable[[float, float | None], None] | None = None,
     ) -> None:
         """Raises Failed before anything is contacted: invalid_binding, origin_not_admitted."""
         self._transport = transport
         self._settings = settings
         self._learn = learn
-        self._on_progress = on_progress
         self._channel = Channel(
             transport, settings.endpoint, settings.headers, name=settings.name, version=settings.version
         )
@@ -277,8 +273,6 @@ class Connection:
     def _hear(self, message: Request | Notification) -> None:
         if isinstance(message, Request):
             self._answerer.take(message)
-        elif self._on_progress is not None and (found := progress(message)) is not None:
-            self._on_progress(*found)
 
     def _send_answer(self, body: bytes) -> None:
         self._post(body, Attempt(self._background, min(ANSWER_TIMEOUT, self._settings.timeout)))

@@ -10,9 +10,9 @@ from protocol.mcp.messages import Malformed, Message, Response
 from protocol.mcp.revisions import Revision
 from protocol.values.document import integer
 
-__all__ = ["BODY_CHARACTERS", "EVENT_STREAM", "JSON", "Asked", "Kind", "Outcome", "Reply", "judge"]
+__all__ = ["BODY_CHARACTERS", "EVENT_STREAM", "JSON", "Asked", "Outcome", "OutcomeKind", "Reply", "judge"]
 
-Kind: TypeAlias = Literal["result", "rpc-error", "unavailable", "refused", "lost", "unsent"]
+OutcomeKind: TypeAlias = Literal["result", "rpc-error", "unavailable", "refused", "lost", "unsent"]
 
 JSON: Final = "application/json"
 EVENT_STREAM: Final = "text/event-stream"
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
     request may use the connection. Nothing of it is redacted, ``message`` included.
     """
 
-    kind: Kind
+    kind: OutcomeKind
     code: Code | None
     message: str
     value: Any
@@ -206,7 +206,7 @@ _HINTS: Final = {
 
 def _refused(asked: Asked, reply: Reply, code: Code, text: str, *, known: bool) -> Outcome:
     # What `initialize` was refused with is always known: nothing of the server's is at stake.
-    kind: Kind = "refused" if known or asked.method == "initialize" else "lost"
+    kind: OutcomeKind = "refused" if known or asked.method == "initialize" else "lost"
     return Outcome(kind, code, text, None, b"", _with_body(reply), not known)
 
 

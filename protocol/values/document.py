@@ -15,6 +15,7 @@ __all__ = [
     "Members",
     "canonical",
     "encode",
+    "has_lone_surrogate",
     "integer",
     "parse",
 ]
@@ -37,7 +38,7 @@ _REASONS: Final = {
     "Expecting value": "a value is expected",
     "Expecting ',' delimiter": "a comma or the end of the array or object is expected",
     "Expecting ':' delimiter": "a colon is expected",
-    "Expecting property name enclosed in double quotes": "a member name is expected",
+    "Expecting property name enclosed in double quotes": "a member name in double quotes is expected",
     "Illegal trailing comma before end of object": "a comma stands before the end of an object",
     "Illegal trailing comma before end of array": "a comma stands before the end of an array",
     "Extra data": "data follows the value",
@@ -151,6 +152,11 @@ def _too_deep(raw: bytes, depth: int) -> bool:
     if b"[]" in brackets:
         return True
     return len(brackets) - len(brackets.lstrip(b"[")) > depth
+
+
+def has_lone_surrogate(text: str) -> bool:
+    """Tell whether a text holds half of a surrogate pair: so arrive bytes of the system that are not UTF-8."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _refuse_lone_surrogates(text: str) -> None:

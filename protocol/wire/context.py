@@ -52,7 +52,7 @@ class Context:
         raise Failed(Code.INTERNAL, "A consent page was to be opened without a sign-in; report it.")
 
     def progress(self, identity: str | int, done: int, unit: str) -> None:
-        """Tell the host how far the running request is; ``unit`` is pages, items or bytes."""
+        """Tell the host how far the running request is; ``unit`` is pages or items."""
         self._notify("progress", {"id": identity, "done": done, "unit": unit})
 
     @property

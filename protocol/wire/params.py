@@ -96,7 +96,9 @@ _PARAMS: Final[dict[str, dict[str, _Param]]] = {
         "protocol": _Param(_number, "an integer"),
         "host": _Param(_host, "an object with a string `name` and a string `version`"),
         "origins": _Param(_strings, "an array of strings"),
-        "bindings": _Param(_aliases, "an object; its names are aliases (a lower-case letter, then a-z, 0-9 and _)"),
+        "bindings": _Param(
+            _aliases, "an object; its names are aliases (a-z, then a-z, 0-9 or _, 64 characters at most)"
+        ),
     },
     "check": {**_COMMAND, "open": _Param(_strings, "an array of strings", [], required=False)},
     "run": _COMMAND,

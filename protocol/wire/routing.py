@@ -93,7 +93,8 @@ class Router:
             except (Failed, InvalidParams):
                 raise
             except Exception as error:  # noqa: BLE001 - the loop's last line: a defect is an outcome of its own
-                return _defect(self._service.effect(job.params["command"]), error)
+                effect, facts = self._service.effect(job.params["command"]), self._service.facts(job.params["alias"])
+                return _defect(effect, facts, error)
         if cancelled():
             raise Failed(Code.CANCELLED, _STOPPING if self.stopping else "The request was cancelled.")
         return self._service.requests[job.method](job.params)
@@ -158,7 +159,7 @@ _METHODS: Final[dict[str, Callable[[Router, Request, dict[str, Any]], bytes | No
 }
 
 
-def _defect(effect: Effect, error: Exception) -> dict[str, Any]:
+def _defect(effect: Effect, facts: dict[str, Any], error: Exception) -> dict[str, Any]:
     """A step whose handler broke: what it had sent is not known, so a mutation is unknown. No error text is shown."""
     return {
         "status": "unknown" if effect == "mutate" else "failed",
@@ -166,7 +167,7 @@ def _defect(effect: Effect, error: Exception) -> dict[str, Any]:
         "message": f"A defect in the plugin ({type(error).__name__}); report it.",
         "effect": effect,
         "state": None,
-        "facts": {},
+        "facts": facts,
         "capture": None,
         "artifacts": [],
         "display": None,

@@ -55,6 +55,10 @@ class Service(Protocol):
         """Return the effect of a command: what its outcome is when it broke."""
         ...
 
+    def facts(self, alias: str) -> dict[str, Any]:
+        """Return what the facts of every result of an alias hold, also when its command broke."""
+        ...
+
     def interrupt(self, params: dict[str, Any]) -> None:
         """End the request with these params, which is under way. Never waits."""
         ...

@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Refusal, Request, chunked
 
-__all__ = ["MISBEHAVIOURS", "Misbehaviour", "hostile", "inventory_pages", "sized_inventory", "tool"]
+__all__ = ["MISBEHAVIOURS", "Misbehaviour", "hostile", "inventory_pages", "seen_at", "sized_inventory", "tool"]
 
 Act = Callable[[Request, Peer], Any]
 
@@ -36,10 +36,10 @@ class Misbehaviour:
 MISBEHAVIOURS: dict[str, Misbehaviour] = {}
 
 
-def misbehaviour(name: str, on: str = "tools/call", **script: Any) -> Callable[[Act], Act]:
-    """Enter a callable into the table."""
+def misbehaviour(name: str, on: str = "tools/call", **script: Any) -> Callable[[Any], Any]:
+    """Enter a callable into the table, or a result or `Refusal` that stands for one."""
 
-    def enter(act: Act) -> Act:
+    def enter(act: Any) -> Any:
         assert name not in MISBEHAVIOURS, name
         MISBEHAVIOURS[name] = Misbehaviour(on, act, script)
         return act

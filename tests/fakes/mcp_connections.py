@@ -22,24 +22,18 @@ def connection_at(
     url: str,
     *,
     learnt: list[str] | None = None,
-    progress: list[tuple[float, float | None]] | None = None,
     authority: bytes | None = None,
     **settings: Any,
 ) -> Iterator[Connection]:
     """Give a connection that is not initialized, its origin admitted, and end it afterwards.
 
-    ``learnt`` and ``progress`` collect what the connection reports; ``settings`` are those of `Settings`.
+    ``learnt`` collects what the connection learns; ``settings`` are those of `Settings`.
     """
-
-    def on_progress(done: float, total: float | None) -> None:
-        if progress is not None:
-            progress.append((done, total))
 
     connection = Connection(
         HttpTransport([origin(url)], authority),
         Settings(url, **settings),
         ignore if learnt is None else learnt.append,
-        None if progress is None else on_progress,
     )
     try:
         yield connection

@@ -48,5 +48,47 @@ def close_books() -> str:
     raise ToolError("The books are closed by an owner only.")
 
 
+@server.resource("ledger://rates", mime_type="application/json")
+def rates() -> str:
+    """The exchange rates."""
+    return '{"EUR":1.10,"JPY":160}'
+
+
+@server.resource("ledger://logo", mime_type="image/png")
+def logo() -> bytes:
+    """The logo."""
+    return b"\x89PNG\r\n\x1a\n"
+
+
+@server.resource("ledger://notes")
+def notes() -> str:
+    """The notes."""
+    return "closed on Sundays"
+
+
+@server.resource("ledger://accounts/{name}")
+def account(name: str) -> str:
+    """One account."""
+    return name
+
+
+@server.prompt
+def greet() -> str:
+    """Greet."""
+    return "Hello."
+
+
+@server.prompt
+def summarize(account: str) -> str:
+    """Summarise an account."""
+    return f"Summarise the account {account}."
+
+
+@server.prompt
+def close() -> str:
+    """Close the books."""
+    return "Close the books."
+
+
 if __name__ == "__main__":
     server.run(transport="http", host="127.0.0.1", port=int(sys.argv[1]), show_banner=False, log_level="WARNING")

@@ -18,10 +18,10 @@ from protocol.failures import Code, Failed
 from protocol.values.redaction import Redactor
 from protocol.wire.steps import Artifact
 
-__all__ = ["ACTIONS", "SETTLE_SECONDS", "Act", "navigate"]
+__all__ = ["ACTIONS", "Act", "navigate"]
 
-#: Seconds in which a page begins to go where it wants to, after a click or once it is there.
-SETTLE_SECONDS: Final = 0.05
+#: Seconds that a navigation gets to end once the page was refused something.
+REFUSAL_SECONDS: Final = 0.05
 #: Seconds that an optional element gets to appear: a banner comes with its page or not at all.
 OPTIONAL_SECONDS: Final = 2.0
 #: Seconds between two looks at a text.
@@ -119,7 +119,7 @@ async def navigate(act: Act) -> None:
     refused = asyncio.ensure_future(act.tab.guard.refused())
     try:
         await asyncio.wait((going, refused), return_when=asyncio.FIRST_COMPLETED)
-        await asyncio.wait((going,), timeout=SETTLE_SECONDS)
+        await asyncio.wait((going,), timeout=REFUSAL_SECONDS)
         if going.done():
             going.result()
     finally:
@@ -137,7 +137,8 @@ async def click(act: Act) -> Outcome:
     locator = await act.element()
     await locator.click(trial=True, timeout=act.milliseconds)
     act.acting = True
-    await locator.click(timeout=act.milliseconds)
+    # The guard waits for what comes of it; that it does not come is no doubt about the click.
+    await locator.click(timeout=act.milliseconds, no_wait_after=True)
     return Outcome("The element was clicked.", state={"kind": "clicked"})
 
 
@@ -174,7 +175,7 @@ async def press(act: Act) -> Outcome:
     """Press a key on an element."""
     locator = await act.element()
     act.acting = True
-    await locator.press(act.values["key"], timeout=act.milliseconds)
+    await locator.press(act.values["key"], timeout=act.milliseconds, no_wait_after=True)
     return Outcome("The key was pressed.", state={"kind": "pressed"})
 
 

@@ -6,15 +6,15 @@ from urllib.parse import parse_qsl, urlsplit
 
 from host.origins import origin
 
-__all__ = ["Admission", "place"]
+__all__ = ["BLANK", "Admission", "place"]
 
 #: Scheme and authority of a URL: all that an origin needs. What follows may be longer than any limit of ours.
 _AUTHORITY: Final = re.compile(r"(https?)://([^/?#\\]*)", re.IGNORECASE)
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 #: Where the callback's listener sends a browser, so that the code leaves its address.
 _DONE: Final = "/done"
-#: Pages without a server, which a page cannot navigate to from anywhere else than where it is.
-_BLANK: Final = frozenset({"about:blank", ""})
+#: Pages that hold nothing: what a window shows before it shows anything.
+BLANK: Final = frozenset({"about:blank", ""})
 
 
 class Admission:
@@ -28,10 +28,10 @@ class Admission:
         """Tell whether a page of this URL may be navigated to."""
         own = _origin(url)
         if own is None:
-            return url in _BLANK
+            return url in BLANK
         if own in self._origins:
             return True
-        return self._callback is not None and own == self._callback[0] and urlsplit(url).path in self._callback[1]
+        return self._callback is not None and own == self._callback[0] and _path(url) in self._callback[1]
 
     def trusts(self, url: str) -> bool:
         """Tell whether a page of this URL may be given private values: its own origin is admitted."""
@@ -39,10 +39,11 @@ class Admission:
 
     def begin(self, url: str) -> None:
         """Admit the callback of an authorization URL: its `redirect_uri`, where that is on this machine (RFC 8252)."""
-        targets = [value for name, value in parse_qsl(urlsplit(url).query) if name == "redirect_uri"]
-        parts = urlsplit(targets[0]) if len(targets) == 1 else None
-        own = _origin(targets[0]) if parts is not None and parts.hostname in _LOOPBACK else None
-        self._callback = (own, frozenset({parts.path, _DONE})) if parts is not None and own is not None else None
+        query = url.partition("#")[0].partition("?")[2]
+        targets = [value for name, value in parse_qsl(query) if name == "redirect_uri"]
+        own = _origin(targets[0]) if len(targets) == 1 else None
+        local = own is not None and urlsplit(own).hostname in _LOOPBACK
+        self._callback = (own, frozenset({_path(targets[0]), _DONE})) if own is not None and local else None
 
     def end(self) -> None:
         """Admit no callback any more."""
@@ -51,8 +52,15 @@ class Admission:
 
 def place(url: str) -> str:
     """Name where a URL leads, for a message: its origin, else its scheme. Nothing else of it is said."""
+    if url in BLANK:
+        return "a blank page"
     scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]{0,20}:", url)
     return _origin(url) or (f"a `{scheme[0].lower()}` address" if scheme else "an address without a scheme")
+
+
+def _path(url: str) -> str:
+    """Return the path of a URL that has an origin."""
+    return re.split("[?#]", _AUTHORITY.sub("", url, count=1), maxsplit=1)[0] or "/"
 
 
 def _origin(url: str) -> str | None:

@@ -4,13 +4,15 @@ import asyncio
 import contextlib
 from typing import Any, Final, NamedTuple
 
-from playwright.async_api import BrowserContext, CDPSession, Error, Frame, Page, Route
+from playwright.async_api import BrowserContext, CDPSession, Error, Frame, Page, Request, Route
 
-from host.providers.browser.admission import Admission, place
+from host.providers.browser.admission import BLANK, Admission, place
 
 __all__ = ["Blocked", "Guard"]
 
 _PATTERN: Final = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}
+#: Seconds between a page's wish to go somewhere and the request for it; some wishes are refused without one (`data:`).
+_WISH_SECONDS: Final = 0.5
 
 
 class Blocked(NamedTuple):
@@ -36,17 +38,27 @@ class Guard:
         self._frame = ""
         self._blocked: list[Blocked] = []
         self._refused = asyncio.Event()
+        #: Windows that were refused when the page asked for them, and whose first request is still to come.
+        self._announced: list[str] = []
+        self._wished = False
+        self._going = False
+        self._moved = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Begin, before the page goes anywhere."""
         await self._context.route("**/*", self._route)
-        self._context.on("page", lambda page: self._soon(_close(page)))
+        self._context.on("page", self._opened)
         self._page.on("framenavigated", self._navigated)
+        self._page.on("requestfailed", self._failed)
         self._session = session = await self._context.new_cdp_session(self._page)
         tree = await session.send("Page.getFrameTree")
         self._frame = tree["frameTree"]["frame"]["id"]
         session.on("Fetch.requestPaused", lambda event: self._soon(self._paused(session, event)))
+        session.on("Page.windowOpen", self._window)
+        session.on("Page.frameRequestedNavigation", self._wish)
+        session.on("Page.downloadWillBegin", lambda _event: self._move(going=False))
+        await session.send("Page.enable")
         await session.send("Fetch.enable", {"patterns": [_PATTERN]})
 
     def take(self) -> list[Blocked]:
@@ -60,9 +72,43 @@ class Guard:
         """Wait until something is refused that was not taken yet."""
         await self._refused.wait()
 
+    async def settle(self, seconds: float) -> None:
+        """Wait until what a command set off has come to something: another page, or a refusal. At most ``seconds``."""
+        assert self._session is not None
+        with contextlib.suppress(TimeoutError, Error):
+            async with asyncio.timeout(seconds):
+                # What the page asked for before this was told before the answer to it.
+                await self._session.send("Runtime.evaluate", {"expression": "0"})
+                while self._wished or self._going:
+                    self._moved.clear()
+                    limit = None if self._going else _WISH_SECONDS
+                    await asyncio.wait_for(self._moved.wait(), limit)
+        self._wished = False
+
     def _refuse(self, url: str, *, window: bool) -> None:
         self._blocked.append(Blocked(place(url), window))
         self._refused.set()
+        self._move(going=False)
+
+    def _move(self, *, going: bool) -> None:
+        self._wished, self._going = False, going
+        self._moved.set()
+
+    def _wish(self, event: dict[str, Any]) -> None:
+        if event.get("frameId") == self._frame and event.get("disposition", "currentTab") == "currentTab":
+            self._wished = True
+
+    def _window(self, event: dict[str, Any]) -> None:
+        """Refuse a window as soon as the page asks for it: its first request comes some time later."""
+        self._announced.append(place(event["url"]))
+        self._refuse(event["url"], window=True)
+
+    def _refuse_window(self, url: str) -> None:
+        where = place(url)
+        if where in self._announced:
+            self._announced.remove(where)
+        else:
+            self._refuse(url, window=True)
 
     async def _route(self, route: Route) -> None:
         request = route.request
@@ -70,8 +116,14 @@ class Guard:
             if self._is_ours(route):
                 await route.continue_()
             else:
-                self._refuse(request.url, window=True)
+                self._refuse_window(request.url)
                 await route.abort("blockedbyclient")
+
+    def _opened(self, page: Page) -> None:
+        """Close another window. One that asked for an address was refused that already."""
+        if page.url in BLANK:
+            self._refuse_window(page.url)
+        self._soon(_close(page))
 
     def _is_ours(self, route: Route) -> bool:
         try:
@@ -83,18 +135,28 @@ class Guard:
     async def _paused(self, session: CDPSession, event: dict[str, Any]) -> None:
         url, identity = event["request"]["url"], {"requestId": event["requestId"]}
         with contextlib.suppress(Error):
-            if event.get("frameId") == self._frame and not self.admission.admits(url):
+            ours = event.get("frameId") == self._frame
+            if ours and not self.admission.admits(url):
                 self._refuse(url, window=False)
                 await session.send("Fetch.failRequest", identity | {"errorReason": "Aborted"})
             else:
+                if ours:
+                    self._move(going=True)
                 await session.send("Fetch.continueRequest", identity)
 
     def _navigated(self, frame: Frame) -> None:
         """Leave a page at once that should never have come up; that it did is told all the same."""
+        if frame == self._page.main_frame:
+            self._move(going=False)
         web = frame.url.startswith(("http:", "https:"))
         if frame == self._page.main_frame and web and not self.admission.admits(frame.url):
             self._refuse(frame.url, window=False)
             self._soon(_leave(self._page))
+
+    def _failed(self, request: Request) -> None:
+        with contextlib.suppress(Error):
+            if request.is_navigation_request() and request.frame == self._page.main_frame:
+                self._move(going=False)
 
     def _soon(self, work: Any) -> None:
         task = asyncio.ensure_future(work)

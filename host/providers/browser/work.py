@@ -8,7 +8,7 @@ from typing import Final
 from playwright.async_api import Error
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from host.providers.browser.actions import ACTIONS, SETTLE_SECONDS, Act, navigate
+from host.providers.browser.actions import ACTIONS, Act, navigate
 from host.providers.browser.admission import Admission
 from host.providers.browser.binding import Binding
 from host.providers.browser.chromium import Chromium
@@ -125,7 +125,7 @@ class Work:
             async with asyncio.timeout(act.left + SLACK_SECONDS):
                 outcome = await action(act)
                 if leaving:
-                    await asyncio.sleep(SETTLE_SECONDS)
+                    await act.tab.guard.settle(act.left)
         except Failed as failed:
             outcome = Outcome(failed.failure.message, "failed", failed.code)
         except Error as error:

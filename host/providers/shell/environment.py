@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from protocol.failures import Code, Failed
+from protocol.values.document import has_lone_surrogate
 
 __all__ = ["PREFIX", "check_values", "command_environment"]
 
@@ -21,7 +22,7 @@ def check_values(values: Mapping[str, Any]) -> None:
             raise _refuse("holds a name that is none of an input or capture, or a value that is no string")
         if "\0" in value:
             raise _refuse(f"holds a NUL character in `{name}`, which no environment variable can")
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if has_lone_surrogate(value):
             raise _refuse(f"holds half of a surrogate pair in `{name}`")
 
 
