@@ -1,8 +1,10 @@
-"""Fixtures that start real MCP servers on loopback, each once a session and in an environment of its own."""
+"""Fixtures that start real MCP servers on loopback, each once a session and in an environment of its own; a browser."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,3 +127,15 @@ def sdk_oauth_server() -> Iterator[tuple[str, str]]:
 def assay(tmp_path: Path) -> Assay:
     """The real command line, in an empty folder."""
     return Assay(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> dict[str, Any]:
+    """How Playwright launches the browser of this machine in a test: ``playwright.chromium.launch(**chromium)``."""
+    # Not above: Playwright takes a quarter of a second, which most tests need not wait for.
+    from host.providers.browser.chromium import FLAGS
+    from host.providers.browser.finding import find_chromium
+    from host.providers.browser.workplace import is_root
+
+    path = find_chromium("", os.environ)
+    return {"executable_path": path, "args": list(FLAGS), "chromium_sandbox": not is_root()}
