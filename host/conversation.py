@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from host.bindings import VARIABLE, Bindings, bind
+from host.consent import check_page
 from host.files import absolute
 from host.inbox import Progress
 from host.interruption import Interruption
@@ -21,7 +22,7 @@ from protocol.failures import Code, Failed
 from protocol.values.document import encode
 from protocol.wire.steps import StepResult
 
-__all__ = ["Conversation", "Server", "read_argument", "read_server"]
+__all__ = ["Conversation", "Server", "read_argument", "read_server", "variable"]
 
 PROVIDER: Final = "MCP"
 ALIAS: Final = "server"
@@ -58,12 +59,10 @@ def read_server(
     """Read the options of a command that talks to one server. Raises Failed (``invalid_arguments``)."""
     configuration: dict[str, Any] = {}
     if bearer_env is not None:
-        configuration["bearerToken"] = {"env": _variable("--bearer-env", bearer_env)}
+        configuration["bearerToken"] = {"env": variable("--bearer-env", bearer_env)}
     private = _pairs("--header-env HEADER=NAME", header_envs)
     if private:
-        configuration["headers"] = {
-            name: {"env": _variable("--header-env", variable)} for name, variable in private.items()
-        }
+        configuration["headers"] = {name: {"env": variable("--header-env", named)} for name, named in private.items()}
     if ca_file is not None:
         configuration["caFile"] = str(absolute(ca_file))
     origins = admitted_origins(url, allow_origins)
@@ -71,7 +70,10 @@ def read_server(
 
 
 class Conversation:
-    """A plugin with one alias bound to one server. Raises Failed when it cannot be started or refuses the binding."""
+    """A plugin with one alias bound to one server. Raises Failed when it cannot be started or refuses the binding.
+
+    ``hidden`` names the environment variables that no child may get.
+    """
 
     def __init__(
         self,
@@ -93,6 +95,8 @@ class Conversation:
         #: The commands that the plugin has.
         self.commands = frozenset(descriptions[PROVIDER].commands)
         self._headers = server.headers
+        self._origins = frozenset(server.origins)
+        self.hidden = bindings.names
         self._private = Private(bound.private)
         identities = Identities(server.origins, bound.configurations, bindings.names)
         codes = {code: status for each in descriptions.values() for code, status in each.codes.items()}
@@ -111,12 +115,23 @@ class Conversation:
         """Initialize the session, with the public headers."""
         return self.run("connect", {"headers": encode(dict(self._headers)).decode()} if self._headers else {})
 
-    def run(self, command: str, arguments: Mapping[str, str]) -> StepResult:
-        """Check and run one command. Raises Failed: what is refused, ``plugin_died``."""
+    def run(self, command: str, arguments: Mapping[str, str], show: Callable[[str], None] | None = None) -> StepResult:
+        """Check and run one command; ``show`` opens the consent page that it asks for.
+
+        Raises Failed: what is refused, ``plugin_died``.
+        """
         provider = self._session.provider(PROVIDER)
         provider.check(ALIAS, command, arguments, (), self._session.interrupted)
+
+        def consent(_alias: str, url: str) -> None:
+            check_page(url, self._origins)
+            self._private.learn("", [url])
+            assert show is not None
+            show(url)
+
         stop = self._session.interrupted
-        return provider.run(ALIAS, command, arguments, deadline=self._deadline, stop=stop)
+        on_consent = None if show is None else consent
+        return provider.run(ALIAS, command, arguments, deadline=self._deadline, stop=stop, on_consent=on_consent)
 
     def end_session(self, terminal: Terminal) -> None:
         """End the session; that a server does not confirm it is worth a line, and no failure."""
@@ -177,7 +192,8 @@ def _pairs(form: str, given: tuple[str, ...]) -> dict[str, str]:
     return pairs
 
 
-def _variable(option: str, name: str) -> str:
+def variable(option: str, name: str) -> str:
+    """Return the name of an environment variable that an option takes. Raises Failed for anything else."""
     if not VARIABLE.fullmatch(name):
         told = f"`{option}` takes the name of an environment variable, never the value itself."
         raise Failed(Code.INVALID_ARGUMENTS, told)

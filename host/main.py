@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "run": "Run flows and keep evidence.",
     "inspect": "Show what a server offers.",
     "call": "Call one tool and show the exact reply.",
+    "login": "Sign in with OAuth, in your own browser, and tell what was granted.",
     "diff": "Compare inventories of two runs.",
     "plugins": "Show the commands of each plugin.",
 }

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from host.bindings import BINDINGS_LIMIT, Bindings, Bound, bind, read_bindings, stand_in
+from host.consent import Grant, read_grant
 from host.description import Description, read_description
 from host.executable import Executable, describe, find, without
 from host.exposure import exposed_inputs, exposed_text
-from host.files import find_settings, read_file, read_private_file
+from host.files import find_settings, flow_files, read_file, read_private_file
 from host.flow import Flow
 from host.inputs import read_inputs, require_taken
 from host.origins import admitted_origins
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 #: Stands for the target of a plan that has none: commands are checked, nothing is contacted.
-PLANNED_TARGET: Final = "http://target.invalid/mcp"
+PLANNED_TARGET: Final = "https://target.invalid/mcp"
 #: Characters of the shortest credential, where nothing says which fields hold one.
 CREDENTIAL_MINIMUM: Final = 16
 #: What a child that only describes itself needs of the environment. Bindings are not read yet, so the variables that
@@ -242,6 +243,14 @@ class _Binder:
     def _redactor(self) -> Redactor:
         return Redactor(self.private)
 
+    def grants(self, providers: Mapping[str, str]) -> dict[str, Grant]:
+        """Return how each alias signs in. Of one without a binding, a plan goes by what its flow says."""
+        entries = {alias: self._bindings.entry(alias) if self._bindings else None for alias in providers}
+        unbound: Grant = "consent" if self._planning else "none"
+        return {
+            alias: read_grant(entry[1], self._environment) if entry else unbound for alias, entry in entries.items()
+        }
+
     def bind(self, providers: Mapping[str, str]) -> tuple[Bound, tuple[str, ...]]:
         """Return what the aliases are bound to, and why some of it had to be left out of a plan. Raises Failed."""
         if not self._planning:
@@ -268,7 +277,7 @@ def _read(flows: Sequence[str]) -> dict[str, Draft | FlowOutcome]:
     """Read every flow file that is named or lies in a folder that is named, each once; or say why it cannot be."""
     found: dict[str, Draft | FlowOutcome] = {}
     for named in flows:
-        paths = _files(named)
+        paths = flow_files(named)
         if not paths:
             told = "The folder holds no flow: no file ending in .md that begins with frontmatter (`---`)."
             found[named] = refuse(None, _shown(named), "", [Problem(0, 0, 0, told, "Name a flow file.")])
@@ -280,25 +289,6 @@ def _read(flows: Sequence[str]) -> dict[str, Draft | FlowOutcome]:
             except Failed as failed:
                 found[path] = refuse(None, _shown(path), "", [Problem(0, 0, 0, failed.failure.message, "")])
     return found
-
-
-def _files(named: str) -> list[str]:
-    """Return the flow files that a name stands for: itself, or those in the folder and below it, hidden ones aside."""
-    if not os.path.isdir(named):
-        return [os.path.normpath(named)]
-    found = []
-    for folder, folders, names in os.walk(named):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        paths = [os.path.normpath(os.path.join(folder, name)) for name in sorted(names)]
-        found += [path for path in paths if path.endswith(".md") and _begins_with_frontmatter(path)]
-    return found
-
-
-def _begins_with_frontmatter(path: str) -> bool:
-    try:
-        return read_file(path, 8).removeprefix(b"\xef\xbb\xbf").startswith(b"---")
-    except Failed:
-        return True
 
 
 def _shown(path: str) -> str:
@@ -332,7 +322,8 @@ def _job(
     binder: _Binder,
     failures: Mapping[str, Failure],
 ) -> Job | FlowOutcome:
-    reading = check_flow(draft, descriptions, given, planning=binder.planning)
+    grants = binder.grants(draft.providers)
+    reading = check_flow(draft, descriptions, given, planning=binder.planning, grants=grants)
     # That a flow names a provider which nobody knows is a problem of the flow, and told with its place.
     known = [provider for provider in draft.providers.values() if provider in PROVIDERS]
     failure = next((failures[name] for name in ("bindings", *known) if name in failures), None)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Final
 
 from playwright.async_api import Error
@@ -114,7 +115,8 @@ class Work:
         except Error:
             await self._chromium.close(context)
             raise Failed(Code.BROWSER_MISSING, "The browser ended as soon as it had started.") from None
-        tab = self._tabs[alias] = Tab(context, page, guard)
+        gone = partial(self._context.tell_consent_gone, alias)
+        tab = self._tabs[alias] = Tab(context, page, guard, gone)
         tab.private = alias in self._private
         return tab
 
