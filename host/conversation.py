@@ -4,12 +4,14 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from host.bindings import VARIABLE, Bindings, bind
 from host.board import Board, Row
+from host.consent import check_page
 from host.files import absolute
 from host.inbox import Progress
 from host.interruption import Interruption
@@ -23,7 +25,7 @@ from protocol.failures import Code, Failed
 from protocol.values.document import encode
 from protocol.wire.steps import StepResult
 
-__all__ = ["Conversation", "Server", "read_argument", "read_server"]
+__all__ = ["Conversation", "Server", "read_argument", "read_server", "variable"]
 
 PROVIDER: Final = "MCP"
 ALIAS: Final = "server"
@@ -61,12 +63,10 @@ def read_server(
     """Read the options of a command that talks to one server. Raises Failed (``invalid_arguments``)."""
     configuration: dict[str, Any] = {}
     if bearer_env is not None:
-        configuration["bearerToken"] = {"env": _variable("--bearer-env", bearer_env)}
+        configuration["bearerToken"] = {"env": variable("--bearer-env", bearer_env)}
     private = _pairs("--header-env HEADER=NAME", header_envs)
     if private:
-        configuration["headers"] = {
-            name: {"env": _variable("--header-env", variable)} for name, variable in private.items()
-        }
+        configuration["headers"] = {name: {"env": variable("--header-env", named)} for name, named in private.items()}
     if ca_file is not None:
         configuration["caFile"] = str(absolute(ca_file))
     if timeout is not None:
@@ -79,6 +79,7 @@ class Conversation:
     """A plugin with one alias bound to one server, and ``spare`` more of them for fresh sessions with the same server.
 
     Raises Failed when it cannot be started or refuses the binding.
+    ``hidden`` names the environment variables that no child may get.
     """
 
     def __init__(
@@ -106,6 +107,8 @@ class Conversation:
         #: The commands that the plugin has.
         self.commands = frozenset(descriptions[PROVIDER].commands)
         self._headers = server.headers
+        self._origins = frozenset(server.origins)
+        self.hidden = bindings.names
         self._private = Private(bound.private)
         self._board = board
         self._row: Row | None = None
@@ -130,16 +133,25 @@ class Conversation:
         """Initialize the session, with the public headers."""
         return self.run("connect", {"headers": encode(dict(self._headers)).decode()} if self._headers else {})
 
-    def run(self, command: str, arguments: Mapping[str, str]) -> StepResult:
-        """Check and run one command. Raises Failed: what is refused, ``plugin_died``."""
+    def run(self, command: str, arguments: Mapping[str, str], show: Callable[[str], None] | None = None) -> StepResult:
+        """Check and run one command; ``show`` opens the consent page that it asks for.
+
+        Raises Failed: what is refused, ``plugin_died``.
+        """
         provider = self._session.provider(PROVIDER)
         stop = self._session.interrupted
         alias = self._aliases[self.renewals]
+        on_consent = None if show is None else partial(self._consent, show)
         with self._shown(command.replace("_", " ")):
             provider.check(alias, command, arguments, (), stop)
-            result = provider.run(alias, command, arguments, deadline=self._deadline, stop=stop)
+            result = provider.run(alias, command, arguments, deadline=self._deadline, stop=stop, on_consent=on_consent)
         self.is_open = result.facts.get("connection") == "open"
         return result
+
+    def _consent(self, show: Callable[[str], None], _alias: str, url: str) -> None:
+        check_page(url, self._origins)
+        self._private.learn("", [url])
+        show(url)
 
     def renew(self) -> StepResult:
         """Initialize a fresh session, because the one so far was closed. Raises IndexError when none is spare."""
@@ -226,7 +238,8 @@ def _pairs(form: str, given: tuple[str, ...]) -> dict[str, str]:
     return pairs
 
 
-def _variable(option: str, name: str) -> str:
+def variable(option: str, name: str) -> str:
+    """Return the name of an environment variable that an option takes. Raises Failed for anything else."""
     if not VARIABLE.fullmatch(name):
         told = f"`{option}` takes the name of an environment variable, never the value itself."
         raise Failed(Code.INVALID_ARGUMENTS, told)

@@ -8,9 +8,11 @@ from host.comparator import Comparator, Compared
 from host.evidence import Evidence
 from host.flow import Flow, Section, Step
 from host.outcome import Conclusion, FlowOutcome, StepOutcome, code_of_failure, conclude
+from host.provider import Provider
 from host.recorder import Recorder, StepRun, withhold
 from host.runs import CATALOG, Inventory
 from host.session import Session
+from host.signing_in import SignIns
 from host.skipping import Course
 from protocol.failures import Code, Failed, Failure
 from protocol.values.document import encode
@@ -86,6 +88,7 @@ class _Engine:
         self._comparator = comparator
         self._listener = listener
         self._course = course
+        self._sign_ins = SignIns(session)
         self._deadline = time.monotonic() + flow.budget
         self._stopped_at: float | None = None
         self._failure: Failure | None = None
@@ -97,7 +100,9 @@ class _Engine:
         """Run one step, or say why it is skipped."""
         always = self._course.always(section, step)
         self._look_around(out_of_time=not always)
-        reason = self._course.reason(section, step) or self._out_of_time(always)
+        reason = self._course.reason(section, step) or self._out_of_time(always) or self._sign_ins.reason(step)
+        if reason:
+            self._sign_ins.skip(step)
         outcome = self._skipped(step, reason) if reason else self._run(step, always)
         self._look_around(out_of_time=not always and outcome.status != "succeeded")
         self._course.record(section, step, outcome)
@@ -168,24 +173,11 @@ class _Engine:
         self._listener.step_started(step)
         self._recorder.underway(self._outcomes, step)
         provider = self._session.provider(step.provider)
-        interruption, least = self._session.interruption, 2 if always else 1
         started, began = time.time(), time.monotonic()
-        arguments: dict[str, str] = {}
-        try:
-            arguments = step.substitute(self._values)
-            result = _bounded(
-                provider.run(
-                    step.alias,
-                    step.command,
-                    arguments,
-                    deadline=self._limit(always),
-                    stop=lambda: interruption.level >= least,
-                )
-            )
-        except Failed as failed:
-            result = _result(step, failed.failure)
+        arguments, result = self._ask(step, provider, always)
         if step.capture is not None and result.status == "succeeded" and result.capture is None:
             result = _result(step, Failure(Code.PLUGIN_DIED, "The plugin succeeded without the value to capture."))
+        self._sign_ins.ran(step, provider, result)
         milliseconds = round((time.monotonic() - began) * 1000)
         compared = self._compare(step, result)
         if not provider.alive:
@@ -197,6 +189,22 @@ class _Engine:
             return outcome
         self._course.stop("A private value was about to be kept, and the flow stopped there.")
         return withhold(outcome)
+
+    def _ask(self, step: Step, provider: Provider, always: bool) -> tuple[dict[str, str], StepResult]:
+        """Have a step's plugin carry it out; return the arguments that it was sent, and a result in any case."""
+        interruption, least, deadline = self._session.interruption, 2 if always else 1, self._limit(always)
+
+        def stop() -> bool:
+            return interruption.level >= least or self._sign_ins.stranded(step)
+
+        arguments: dict[str, str] = {}
+        try:
+            arguments = step.substitute(self._values)
+            consent = self._sign_ins.consent(step, deadline, stop)
+            ran = provider.run(step.alias, step.command, arguments, deadline=deadline, stop=stop, on_consent=consent)
+            return arguments, _bounded(ran)
+        except Failed as failed:
+            return arguments, _result(step, failed.failure)
 
     def _compare(self, step: Step, result: StepResult) -> Compared | None:
         state = result.state

@@ -6,15 +6,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from protocol.values.document import integer
 from protocol.wire.framing import TooLong
-from protocol.wire.messages import (
-    METHOD_NOT_FOUND,
-    Malformed,
-    Notification,
-    Request,
-    Response,
-    decode,
-    encode_error,
-)
+from protocol.wire.messages import Malformed, Notification, Request, Response, decode
 
 __all__ = ["ENDED", "Event", "Gone", "Inbox", "Progress", "Wake"]
 
@@ -40,24 +32,25 @@ class Wake(NamedTuple):
     """Something outside of the wire happened; whoever waits looks again."""
 
 
-Event: TypeAlias = Response | Gone | Wake
+Event: TypeAlias = Response | Request | Gone | Wake
 
 
 class Inbox:
-    """Sorts messages: responses are for who waits; notifications go to the callbacks at once, on the reading thread.
+    """Sorts messages: responses and requests are for who waits; notifications go to the callbacks, at once.
 
-    So what a plugin learnt is known before a reply that follows can be looked at. ``send`` answers the plugin.
+    So what a plugin learnt is known before a reply that follows can be looked at. ``on_gone`` is called when a browser
+    says that its consent page is gone, and when nothing more can come. Callbacks are called on the reading thread.
     """
 
     def __init__(
         self,
         on_learnt: Callable[[list[str]], None],
         on_progress: Callable[[Progress], None],
-        send: Callable[[bytes], None],
+        on_gone: Callable[[], None] = lambda: None,
     ) -> None:
         self._on_learnt = on_learnt
         self._on_progress = on_progress
-        self._send = send
+        self._on_gone = on_gone
         self._events: SimpleQueue[Event] = SimpleQueue()
 
     def get(self, seconds: float) -> Event | None:
@@ -75,6 +68,7 @@ class Inbox:
         """Take one line, or None at the end of the output."""
         if line is None:
             self._events.put(Gone(ENDED))
+            self._on_gone()
         elif isinstance(line, TooLong):
             self._events.put(Gone(f"wrote a line of {line.size} bytes, which passes the limit"))
         else:
@@ -82,7 +76,7 @@ class Inbox:
 
     def _sort(self, message: Request | Notification | Response | Malformed) -> None:
         match message:
-            case Response():
+            case Response() | Request():
                 self._events.put(message)
             case Notification(method="secrets/learnt", params={"values": list(values)}) if _texts(values):
                 self._on_learnt(values)
@@ -90,8 +84,8 @@ class Inbox:
                 self._events.put(Gone("announced learnt secrets outside the protocol"))
             case Notification(method="progress", params=params):
                 self._on_progress(_progress(params))
-            case Request():
-                self._send(encode_error(message.id, METHOD_NOT_FOUND, "This host answers no request of a plugin."))
+            case Notification(method="consent/gone"):
+                self._on_gone()
             case Malformed():
                 self._events.put(Gone(f"wrote a line that is no message ({message.message})"))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from host.bindings import BINDINGS_LIMIT, Bindings, Bound, bind, read_bindings, stand_in
+from host.consent import Grant, read_grant
 from host.description import Description, read_description
 from host.discovery import path_text
 from host.executable import Executable, describe, find, without
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 #: Stands for the target of a plan that has none: commands are checked, nothing is contacted.
-PLANNED_TARGET: Final = "http://target.invalid/mcp"
+PLANNED_TARGET: Final = "https://target.invalid/mcp"
 #: Characters of the shortest credential, where nothing says which fields hold one.
 CREDENTIAL_MINIMUM: Final = 16
 #: What a child that only describes itself needs of the environment. Bindings are not read yet, so the variables that
@@ -213,6 +214,14 @@ class _Binder:
     def _redactor(self) -> Redactor:
         return Redactor(self.private)
 
+    def grants(self, providers: Mapping[str, str]) -> dict[str, Grant]:
+        """Return how each alias signs in. Of one without a binding, a plan goes by what its flow says."""
+        entries = {alias: self._bindings.entry(alias) if self._bindings else None for alias in providers}
+        unbound: Grant = "consent" if self._planning else "none"
+        return {
+            alias: read_grant(entry[1], self._environment) if entry else unbound for alias, entry in entries.items()
+        }
+
     def bind(self, providers: Mapping[str, str]) -> tuple[Bound, tuple[str, ...]]:
         """Return what the aliases are bound to, and why some of it had to be left out of a plan. Raises Failed."""
         if not self._planning:
@@ -261,7 +270,8 @@ def _job(
     binder: _Binder,
     failures: Mapping[str, Failure],
 ) -> Job | FlowOutcome:
-    reading = check_flow(draft, descriptions, given, planning=binder.planning)
+    grants = binder.grants(draft.providers)
+    reading = check_flow(draft, descriptions, given, planning=binder.planning, grants=grants)
     # That a flow names a provider which nobody knows is a problem of the flow, and told with its place.
     known = [provider for provider in draft.providers.values() if provider in PROVIDERS]
     failure = next((failures[name] for name in ("bindings", *known) if name in failures), None)

@@ -9,6 +9,7 @@ from host.flow import Flow, Section, Step
 from host.inbox import Progress
 from host.outcome import StepOutcome
 from host.problems import render
+from host.sign_in_record import record_rows
 from host.terminal import Terminal, line
 
 __all__ = ["Stage", "Teller"]
@@ -119,7 +120,8 @@ class Teller:
         if step.capture is not None and outcome.capture is not None:
             more = "…" if len(outcome.capture) > _CAPTURE_SHOWN else ""
             rows.append(f"{step.capture} = {outcome.capture[:_CAPTURE_SHOWN]}{more}")
-        return [*rows, *_comparison(outcome), *_diagnostics(outcome)]
+        told = record_rows(outcome.facts) if outcome.status != "succeeded" else []
+        return [*rows, *told, *_comparison(outcome), *_diagnostics(outcome)]
 
     def _write(self, text: str, *, quiet: bool = True) -> None:
         if quiet and self._quiet:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from host.answering import OnConsent, answer
 from host.child import Child
 from host.executable import Executable
 from host.inbox import ENDED, Event, Gone, Inbox, Progress
@@ -20,6 +21,7 @@ from protocol.wire.framing import HOST_LINE_LIMIT
 from protocol.wire.messages import (
     INVALID_PARAMS,
     PROTOCOL,
+    Request,
     Response,
     encode_notification,
     encode_request,
@@ -30,6 +32,8 @@ __all__ = ["Provider"]
 
 #: Seconds for a request that contacts nothing: reading tables, comparing states of 7 MiB.
 REPLY_SECONDS: Final = 60.0
+#: Seconds that a browser gets to start and to show a consent page; the plugin that asked waits for 60.
+CONSENT_SECONDS: Final = 45.0
 #: Seconds that a plugin gets to answer a cancelled `run`, before it is killed.
 CANCEL_SECONDS: Final = 5.0
 #: Seconds for `shutdown`, and more for each session that may get its DELETE (1.5 s at most).
@@ -57,7 +61,8 @@ class Provider:
     """One plugin process. Raises Failed (``provider_missing``) when it cannot be started.
 
     Requests are made from one thread. ``interrupt`` may be called from a signal handler, ``learn`` from any thread.
-    ``on_learnt`` is called on the reading thread, before the reply that the values precede is delivered.
+    ``on_learnt`` is called on the reading thread, before the reply that the values precede is delivered; ``on_gone`` on
+    the same one, when its consent page or all of it is gone.
     ``codes`` gives the exit status of the codes that plugins describe, for what is refused with one of their own.
     """
 
@@ -69,17 +74,19 @@ class Provider:
         *,
         on_learnt: Callable[["Provider", list[str]], None] = _nothing,
         on_progress: Callable[[Progress], None] = _nothing,
+        on_gone: Callable[[], None] = _nothing,
         codes: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.name = executable.provider
         self._codes = codes
         self._private = private
         self._on_learnt = on_learnt
-        self._inbox = Inbox(self._learnt, on_progress, lambda line: self._child.send(line))
+        self._inbox = Inbox(self._learnt, on_progress, on_gone)
         self._ids = itertools.count(1)
         self._death: tuple[str, dict[str, Any]] | None = None
         self._ended = False
         self._sessions = 0
+        self._last = 0
         self._child = Child(executable.argv, environment, self._inbox.receive)
 
     @property
@@ -90,6 +97,11 @@ class Provider:
     @property
     def pid(self) -> int:
         return self._child.pid
+
+    @property
+    def last(self) -> int:
+        """The id of the last request: with it a sign-in is given up later."""
+        return self._last
 
     def initialize(
         self, origins: Sequence[str], bindings: Mapping[str, Any], stop: Callable[[], bool] = _never
@@ -144,18 +156,34 @@ class Provider:
         *,
         deadline: float,
         stop: Callable[[], bool] = _never,
+        on_consent: OnConsent | None = None,
     ) -> StepResult:
         """Run one command and return its result, without the private values of other providers.
 
-        At ``deadline`` (monotonic seconds), or once ``stop`` is true, the command is cancelled. Raises Failed:
-        ``plugin_died``, or what the plugin refuses; ``data["sent"]`` says whether the request was handed over.
+        At ``deadline`` (monotonic seconds), or once ``stop`` is true, the command is cancelled. ``on_consent`` shows
+        the page that the command asks for. Raises Failed: ``plugin_died``, or what the plugin refuses; ``data["sent"]``
+        says whether the request was handed over.
         """
         params = {"alias": alias, "command": command, "arguments": dict(arguments)}
-        value = self._ask("run", params, deadline=deadline, stop=stop, cancellable=True)
+        return self._step("run", params, deadline, stop, on_consent)
+
+    def discover(self, alias: str, *, deadline: float, stop: Callable[[], bool] = _never) -> StepResult:
+        """Have an alias's authorization server looked for, without consent. Raises Failed as ``run`` does."""
+        return self._step("discover", {"alias": alias}, deadline, stop, None)
+
+    def _step(
+        self,
+        method: str,
+        params: dict[str, Any],
+        deadline: float,
+        stop: Callable[[], bool],
+        on_consent: OnConsent | None,
+    ) -> StepResult:
+        value = self._ask(method, params, deadline=deadline, stop=stop, cancellable=True, on_consent=on_consent)
         try:
             result = StepResult.read(value)
         except ValueError as error:
-            raise self._lost(f"answered `run` outside the protocol ({error})") from None
+            raise self._lost(f"answered `{method}` outside the protocol ({error})") from None
         names = [artifact.name for artifact in result.artifacts]
         wrong = [name for name in names if not _ARTIFACT.fullmatch(name) or _RESERVED.fullmatch(name)]
         if wrong or len(set(names)) != len(names):
@@ -180,9 +208,26 @@ class Provider:
             raise self._lost("answered `compare` without a diff")
         return result
 
+    def show_consent(self, alias: str, url: str, *, deadline: float, stop: Callable[[], bool]) -> None:
+        """Have a browser show a consent page, in private. Raises Failed."""
+        until = min(deadline, time.monotonic() + CONSENT_SECONDS)
+        self._ask("consent/show", {"alias": alias, "url": url}, deadline=until, stop=stop, cancellable=True)
+
+    def close_consent(self, alias: str) -> None:
+        """Tell a browser that the sign-in is over. Raises Failed."""
+        self._ask("consent/close", {"alias": alias})
+
+    def give_up(self, request: int) -> None:
+        """Have the plugin give up the sign-in that this request began."""
+        self._child.send(encode_notification("cancel", {"id": request}))
+
     def learn(self, values: Iterable[str]) -> None:
         """Tell the plugin what another one learnt."""
         self._child.send(encode_notification("secrets/learnt", {"values": list(values)}))
+
+    def wake(self) -> None:
+        """Have whoever waits for a reply look again at whether to stop."""
+        self._inbox.wake()
 
     def interrupt(self, level: int) -> None:
         """Wake whoever waits for a reply; from the second time on, kill. Safe in a signal handler."""
@@ -209,8 +254,9 @@ class Provider:
         deadline: float | None = None,
         stop: Callable[[], bool] = _never,
         cancellable: bool = False,
+        on_consent: OnConsent | None = None,
     ) -> Any:
-        identity = next(self._ids)
+        identity = self._last = next(self._ids)
         line = self._ready(identity, method, params)
         self._child.send(line)
         until = time.monotonic() + REPLY_SECONDS if deadline is None else deadline
@@ -226,12 +272,12 @@ class Provider:
                 raise self._lost(f"did not answer `cancel` within {CANCEL_SECONDS:.0f} seconds")
             if isinstance(event, Response) and event.id == identity:
                 return self._result(event)
-            self._refuse_stray(event, sent=True)
+            self._look_at(event, sent=True, on_consent=on_consent)
 
     def _ready(self, identity: int, method: str, params: dict[str, Any]) -> bytes:
         """Look at what arrived unasked, and give the line to send. Raises Failed with ``sent`` false."""
         while self.alive and (event := self._inbox.get(0)) is not None:
-            self._refuse_stray(event, sent=False)
+            self._look_at(event, sent=False)
         if not self.alive:
             raise self._lost(ENDED, sent=False)
         line = encode_request(identity, method, params)
@@ -244,7 +290,10 @@ class Provider:
             )
         return line
 
-    def _refuse_stray(self, event: Event | None, *, sent: bool) -> None:
+    def _look_at(self, event: Event | None, *, sent: bool, on_consent: OnConsent | None = None) -> None:
+        """Answer a request of the plugin. Raises Failed for what means its end."""
+        if isinstance(event, Request):
+            self._child.send(answer(event, on_consent))
         if isinstance(event, Response):
             raise self._lost("answered a request that was not asked, or answered one twice", sent=sent)
         if isinstance(event, Gone):

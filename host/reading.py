@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from host.checking import RawSection, check_commands
+from host.consent import Grant, check_sign_ins
 from host.description import Description
 from host.flow import Flow, Input, Reading
 from host.frontmatter import Frontmatter, read_frontmatter
@@ -77,13 +78,19 @@ def parse_flow(file: str, data: bytes) -> Draft:
 
 
 def check_flow(
-    draft: Draft, descriptions: Mapping[str, Description], given: Mapping[str, str], *, planning: bool = False
+    draft: Draft,
+    descriptions: Mapping[str, Description],
+    given: Mapping[str, str],
+    *,
+    planning: bool = False,
+    grants: Mapping[str, Grant] | None = None,
 ) -> Reading:
     """Compare a draft with the plugins' descriptions (by provider) and the inputs that were given.
 
     The steps of a provider without a description are read as far as the file says (the caller reports
     `provider_missing`); a provider that is neither known nor described is a problem. With ``planning`` an input may be
-    without a value. ``given`` may hold inputs of other flows (see :func:`host.inputs.require_taken`).
+    without a value. ``given`` may hold inputs of other flows (see :func:`host.inputs.require_taken`). ``grants`` says
+    how aliases sign in; one that is not in it asks for consent.
     """
     source, front = draft.source, draft.front
     inputs = _inputs(front, given)
@@ -92,6 +99,8 @@ def check_flow(
         problems += _without_value(source, front, inputs)
     checked = check_commands(source, front, draft.sections, descriptions, inputs, PROBLEM_LIMIT)
     problems += checked.problems
+    commands = [command for section in draft.sections for command in section.commands if not command.broken]
+    problems += check_sign_ins(source, front, commands, grants or {})
     flow = None
     if not problems:
         flow = Flow(

@@ -1,16 +1,18 @@
 """The plugin processes of one flow, one for each provider that it names, from start to certain end."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, NamedTuple, Self
 
+from host.consent import BROWSER, check_page
 from host.executable import Executable, without
 from host.flow import Step
 from host.inbox import Progress
 from host.interruption import Interruption
 from host.private import Private
 from host.provider import Provider
-from protocol.failures import Failed
+from protocol.failures import Code, Failed
 
 __all__ = ["Identities", "Session"]
 
@@ -52,12 +54,21 @@ class Session:
         self.private = private
         self.interruption = interruption
         self.plugins: dict[str, dict[str, Any]] = {}
+        self._origins = frozenset(identities.origins)
+        self._browser = next(iter(identities.configurations.get(BROWSER, ())), None)
+        self._page_gone = False
         self._providers: dict[str, Provider] = {}
         try:
             for name in identities.configurations:
                 kept = without(environment, identities.hidden, executables[name])
                 provider = Provider(
-                    executables[name], kept, private, on_learnt=self._relay, on_progress=on_progress, codes=codes
+                    executables[name],
+                    kept,
+                    private,
+                    on_learnt=self._relay,
+                    on_progress=on_progress,
+                    on_gone=self._lose_page if name == BROWSER else lambda: None,
+                    codes=codes,
                 )
                 self._providers[name] = provider
                 interruption.add(provider.interrupt)
@@ -92,11 +103,36 @@ class Session:
             return refused
         return None
 
+    def show_consent(self, url: str, *, deadline: float, stop: Callable[[], bool]) -> None:
+        """Show a consent page in the flow's browser; its URL is written nowhere. Raises Failed."""
+        check_page(url, self._origins)
+        if self._browser is None:
+            raise Failed(Code.BROWSER_MISSING, "The flow has no Browser alias that could show a consent page.")
+        self._page_gone = False
+        self.private.learn("", [url])
+        self.provider(BROWSER).show_consent(self._browser, url, deadline=deadline, stop=stop)
+
+    def close_consent(self) -> None:
+        """Let the browser go on in public. That it cannot be told is the next Browser step's to find out."""
+        if self._browser is not None:
+            with contextlib.suppress(Failed):
+                self.provider(BROWSER).close_consent(self._browser)
+
+    @property
+    def page_gone(self) -> bool:
+        """Whether the consent page that was shown last is gone with its browser."""
+        return self._page_gone
+
     def end(self) -> None:
         """End every plugin, the last started first."""
         for provider in reversed(self._providers.values()):
             provider.end()
             self.interruption.remove(provider.interrupt)
+
+    def _lose_page(self) -> None:
+        self._page_gone = True
+        for provider in tuple(self._providers.values()):
+            provider.wake()
 
     def _relay(self, learner: Provider, values: list[str]) -> None:
         for provider in tuple(self._providers.values()):

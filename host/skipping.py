@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from host.consent import BEGIN, FINISH
 from host.flow import Section, Step
 from host.outcome import StepOutcome
 
@@ -11,7 +12,7 @@ __all__ = ["Course"]
 _ALWAYS: Final = "disconnect"
 #: What settles as whom and where an alias connects. When such a step is left out, a later command of the alias would
 #: connect as somebody else (without the token file, at another path), so it is left out as well.
-_OPENING_COMMAND: Final = "connect"
+_OPENING_COMMANDS: Final = frozenset({"connect", BEGIN})
 _OPENING_ARGUMENTS: Final = frozenset({"path", "tokenFile", "headers"})
 #: Connections (facts.connection) after which an alias still has a session to end.
 _WITH_SESSION: Final = frozenset({"open", "closed"})
@@ -78,11 +79,13 @@ class Course:
         elif step.capture is not None:
             self._missing.pop(step.capture, None)
         if outcome.status == "skipped":
-            if _opens(step) and step.alias not in self._with_session:
+            if (_opens(step) or step.command == FINISH) and step.alias not in self._with_session:
                 self._unopened.setdefault(step.alias, step.id)
             return
         self._connect(step, outcome)
         if outcome.status == "succeeded":
+            if step.command == BEGIN:
+                self._unopened.pop(step.alias, None)
             return
         self._failed_sections.setdefault(section.slug, step.id)
         if outcome.status == "unknown":
@@ -102,4 +105,4 @@ class Course:
 
 
 def _opens(step: Step) -> bool:
-    return step.command == _OPENING_COMMAND or any(entry.name in _OPENING_ARGUMENTS for entry in step.arguments)
+    return step.command in _OPENING_COMMANDS or any(entry.name in _OPENING_ARGUMENTS for entry in step.arguments)

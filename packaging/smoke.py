@@ -14,6 +14,8 @@ import trustme
 from PyInstaller.archive.readers import CArchiveReader
 
 from tests.driven_plugin import DrivenPlugin
+from tests.fakes.authorization_server import AuthorizationServer
+from tests.fakes.browser import browse
 from tests.fakes.http_server import HttpServer, McpScript
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,6 +80,14 @@ def trusts_the_system_and_what_a_binding_adds(plugin: Path) -> None:
     assert codes == ["tls_failed", None]
 
 
+def signs_in(plugin: Path) -> None:
+    oauth = {"issuer": "endpoint", "allowLoopbackHttp": True}
+    with AuthorizationServer() as server, DrivenPlugin([plugin], consent=browse) as driven:
+        driven.bind(server.url, oauth=oauth)
+        codes = [driven.run(command)["code"] for command in ("oauth_begin", "oauth_finish", "tools", "disconnect")]
+    assert codes == [None] * 4
+
+
 def runs_a_flow(plugin: Path) -> None:
     with served_example() as url, tempfile.TemporaryDirectory() as folder:
         flow = ROOT / "examples" / "flows" / "capture.md"
@@ -98,6 +108,7 @@ CHECKS = (
     answers_each_line_and_ends_with_its_input,
     inspects_a_server,
     trusts_the_system_and_what_a_binding_adds,
+    signs_in,
     runs_a_flow,
     holds_nothing_that_it_does_not_need,
 )

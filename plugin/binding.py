@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from oauth.settings import Settings, SettingsError, check_endpoint, read_settings
+from oauth.settings import private_values as oauth_private_values
 from plugin.configuration import (
     FIELDS,
     FILE_NAME_LIMIT,
@@ -36,6 +38,7 @@ class Binding(NamedTuple):
     endpoint: str
     bearer_token: str | None
     headers: tuple[tuple[str, str], ...]
+    oauth: Settings | None
     token_directory: str | None
     ca_file: str | None
     server_managed: bool
@@ -44,6 +47,8 @@ class Binding(NamedTuple):
     max_pages: int
     max_items: int
     keep_text: bool
+    resume: bool
+    elicitation: bool
 
     def __repr__(self) -> str:
         return "<Binding>"
@@ -71,10 +76,13 @@ def read_binding(alias: str, configuration: Any) -> Binding:
         if token is not None:
             raise _invalid(alias, "bearerToken", "may not stand beside an Authorization header; keep one of the two")
         token = _bearer(alias, headers.pop("Authorization"))
+    if values["oauth"] is not None:
+        _check_oauth(alias, values, token)
     return Binding(
         endpoint=values["endpoint"],
         bearer_token=token,
         headers=tuple(headers.items()),
+        oauth=values["oauth"],
         token_directory=values["tokenDirectory"],
         ca_file=values["caFile"],
         server_managed=values["sessionCleanup"] == "server-managed",
@@ -83,7 +91,20 @@ def read_binding(alias: str, configuration: Any) -> Binding:
         max_pages=values["maxPages"],
         max_items=values["maxItems"],
         keep_text=values["keepText"],
+        resume=values["resume"],
+        elicitation=values["elicitation"] == "defaults",
     )
+
+
+def _check_oauth(alias: str, values: Mapping[str, Any], token: str | None) -> None:
+    """Refuse a second credential beside `oauth`, and an endpoint that a token may not be sent to."""
+    for other, stands in (("`tokenDirectory`", values["tokenDirectory"] is not None), ("a bearer token", bool(token))):
+        if stands:
+            raise _invalid(alias, "oauth", f"may not stand beside {other}; keep one of the two")
+    try:
+        check_endpoint(values["oauth"], values["endpoint"])
+    except SettingsError as error:
+        raise _invalid(alias, "oauth", f"is not usable: {error.reason}") from None
 
 
 def _invalid(alias: str, field: str | None, rule: str) -> Failed:
@@ -170,6 +191,13 @@ def _object_in(text: str) -> Any:
     return document.value
 
 
+def _oauth(value: Any) -> Settings:
+    try:
+        return read_settings(value)
+    except SettingsError as error:
+        raise _Rule(f"is not usable: {error.reason}") from None
+
+
 def _directory(value: Any) -> str:
     path = _text(value, FILE_NAME_LIMIT).rstrip("/")
     if not path.startswith("/") or "\0" in path or any(part in (".", "..") for part in path.split("/")):
@@ -184,10 +212,15 @@ def _file(value: Any) -> str:
     return path
 
 
-def _cleanup(value: Any) -> str:
-    if not isinstance(value, str) or value not in FIELDS["sessionCleanup"].schema["enum"]:
-        raise _Rule("must be `delete` or `server-managed`")
-    return value
+def _choice(name: str) -> Callable[[Any], str]:
+    choices: list[str] = FIELDS[name].schema["enum"]
+
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or value not in choices:
+            raise _Rule("must be " + " or ".join(f"`{choice}`" for choice in choices))
+        return value
+
+    return read
 
 
 def _switch(value: Any) -> bool:
@@ -202,10 +235,13 @@ _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "endpoint": _endpoint,
     "bearerToken": _token,
     "headers": _headers,
+    "oauth": _oauth,
     "tokenDirectory": _directory,
     "caFile": _file,
-    "sessionCleanup": _cleanup,
+    "sessionCleanup": _choice("sessionCleanup"),
     "keepText": _switch,
+    "resume": _switch,
+    "elicitation": _choice("elicitation"),
 }
 
 
@@ -236,6 +272,8 @@ def private_values(binding: Binding) -> list[str]:
     values += [text for text in (binding.bearer_token, binding.token_directory, binding.ca_file) if text]
     for _, text in binding.headers:
         values += _header_secrets(text)
+    if binding.oauth is not None:
+        values += oauth_private_values(binding.oauth)
     return values
 
 

@@ -6,12 +6,25 @@ It is on the path of ``plugin --describe``: handlers are named, and imported onl
 from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
-__all__ = ["COMMANDS", "TEXT_LIMIT", "URI_LIMIT", "Argument", "Command", "resolve"]
+__all__ = [
+    "BEGIN",
+    "COMMANDS",
+    "DISCOVER",
+    "FINISH",
+    "TEXT_LIMIT",
+    "URI_LIMIT",
+    "Argument",
+    "Command",
+    "resolve",
+]
 
 #: Longest name of a tool or prompt, in characters. MCP recommends 128; the rest is room for servers that differ.
 TEXT_LIMIT: Final = 1024
 #: Longest resource URI, in characters: what common servers accept of a URL.
 URI_LIMIT: Final = 8192
+#: The two halves of a sign-in. Between them no other command runs.
+BEGIN: Final = "oauth_begin"
+FINISH: Final = "oauth_finish"
 
 
 class Argument(NamedTuple):
@@ -212,10 +225,32 @@ _ROWS = (
         "plugin.handlers.disconnect:disconnect",
         (_PATH, _TOKEN_FILE),
     ),
+    Command(
+        BEGIN,
+        "mutate",
+        "Start one private OAuth attempt and open the consent page in the host's Browser.",
+        "plugin.handlers.oauth:oauth_begin",
+        (_PATH,),
+    ),
+    Command(
+        FINISH,
+        "mutate",
+        "Wait for consent, exchange the code once and install the token in this binding.",
+        "plugin.handlers.oauth:oauth_finish",
+        (),
+    ),
 )
 
 #: Every command by its name.
 COMMANDS: Final[dict[str, Command]] = {command.name: command for command in _ROWS}
+#: What the wire's method `discover` carries out: no command of flows, and none of the table.
+DISCOVER: Final = Command(
+    "discover",
+    "observe",
+    "Find the authorization server of an endpoint, without consent.",
+    "plugin.handlers.discovery:discover",
+    (),
+)
 
 
 def resolve(handler: str) -> Callable[..., Any]:

@@ -5,6 +5,8 @@ It is on the path of ``plugin --describe``. ``plugin.binding`` reads values by t
 
 from typing import Any, Final, NamedTuple
 
+from oauth.fields import settings_schema
+
 __all__ = [
     "CA_FILE_LIMIT",
     "FIELDS",
@@ -62,6 +64,11 @@ def _number(name: str, meaning: str, bounds: Range) -> Field:
     return Field(name, meaning, schema, range=bounds)
 
 
+def _switch(name: str, meaning: str) -> Field:
+    schema = {"type": ["boolean", "string"], "enum": [True, False, "true", "false"], "default": False}
+    return Field(name, meaning, schema)
+
+
 def _text(limit: int, least: int = PRIVATE_MINIMUM) -> dict[str, Any]:
     return {"type": "string", "minLength": least, "maxLength": limit}
 
@@ -85,6 +92,13 @@ _ROWS = (
             "contentMediaType": "application/json",
         },
         private=True,
+    ),
+    # Of its members some are private, and say so themselves: an issuer or a scope that is redacted explains nothing.
+    Field(
+        "oauth",
+        "OAuth settings for `oauth_begin`: an object, or a JSON object as a string. Stands alone: without bearerToken,"
+        " tokenDirectory or an Authorization header.",
+        settings_schema() | {"type": ["object", "string"], "contentMediaType": "application/json"},
     ),
     Field(
         "tokenDirectory",
@@ -111,10 +125,15 @@ _ROWS = (
     ),
     _number("maxPages", "Most pages of one inventory.", Range(50, 1, 10_000)),
     _number("maxItems", "Most entries of one inventory.", Range(5_000, 1, 100_000)),
+    _switch("keepText", "Keep the redacted entries of inventories as the artifact catalog.json."),
+    _switch(
+        "resume",
+        "Take up a reply stream that a server of 2025-11-25 ended early, once, by GET with Last-Event-ID.",
+    ),
     Field(
-        "keepText",
-        "Keep the redacted entries of inventories as the artifact catalog.json.",
-        {"type": ["boolean", "string"], "enum": [True, False, "true", "false"], "default": False},
+        "elicitation",
+        "With `defaults`, the server's form elicitations are answered with the defaults of their schemas.",
+        {"enum": ["off", "defaults"], "default": "off"},
     ),
 )
 

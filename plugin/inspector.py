@@ -4,16 +4,18 @@ import gc
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from plugin.alias import Alias
 from plugin.binding import private_values, read_binding
 from plugin.checks.arguments import Checked, Surroundings, check_arguments, find_command
-from plugin.commands import COMMANDS, resolve
+from plugin.commands import COMMANDS, DISCOVER, FINISH, Command, resolve
 from plugin.identity import NAME, PROVIDER, VERSION
 from plugin.step import Step, Verdict
 from protocol.failures import Code, Failed
 from protocol.mcp.origins import OriginError, origin
 from protocol.wire.context import Context
-from protocol.wire.messages import PROTOCOL
+from protocol.wire.messages import PROTOCOL, Id
 from protocol.wire.params import InvalidParams
 from protocol.wire.results import bounded
 from protocol.wire.service import Notify
@@ -28,12 +30,16 @@ __all__ = ["Inspector"]
 class Inspector:
     """The state of one plugin process, and its service on the host wire (``protocol.wire.service``).
 
-    ``initialize``, ``check`` and ``learn`` may be called while another thread is in ``run``.
+    ``initialize``, ``check``, ``learn``, ``interrupt`` and ``give_up`` may be called while another thread is in
+    ``run``.
     """
 
     def __init__(self, notify: Notify) -> None:
         self.context = Context(notify)
-        self.requests: Mapping[str, Callable[[dict[str, Any]], Any]] = {"compare": self.compare}
+        self.requests: Mapping[str, Callable[[dict[str, Any]], Any]] = {
+            "compare": self.compare,
+            "discover": self.discover,
+        }
         self._aliases: dict[str, Alias] | None = None
 
     @property
@@ -67,17 +73,41 @@ class Inspector:
         _, checked = self._checked(params, frozenset(params["open"]))
         return {"effect": checked.command.effect}
 
-    def run(self, params: dict[str, Any], identity: str | int, cancelled: Callable[[], bool]) -> bytes:
+    def run(self, params: dict[str, Any], identity: Id, cancelled: Callable[[], bool]) -> bytes:
         """Carry out a command and return its encoded step result. Raises Failed when ``check`` would."""
         alias, checked = self._checked(params, frozenset())
-        step = Step(alias, checked, self.context, identity, cancelled)
+
+        def admit() -> None:
+            self._admit_beside_sign_in(alias, checked.command)
+            alias.admit(checked.command, checked.values)
+
+        return self._carry_out(Step(alias, checked, self.context, identity, cancelled), admit)
+
+    def discover(self, params: dict[str, Any]) -> msgspec.Raw:
+        """Find an alias's authorization server and return an encoded step result. Raises Failed: no such alias."""
+        step = Step(self._alias(params), Checked(DISCOVER, {}), self.context, 0, lambda: False)
+        return msgspec.Raw(self._carry_out(step, lambda: None))
+
+    def _carry_out(self, step: Step, admit: Callable[[], None]) -> bytes:
         try:
             step.stop_if_cancelled()
-            alias.admit(checked.command, checked.values)
-            result = resolve(checked.command.handler)(step)
+            admit()
+            result = resolve(step.command.handler)(step)
         except Failed as failed:
             result = step.result(Verdict("failed", failed.code, failed.failure.message))
+            if step.command.name == FINISH and step.alias.sign_in is not None:
+                step.alias.sign_in.give_up()  # a sign-in is good for one finish, also for one that did not get far
+        if step.alias.sign_in is not None:
+            step.alias.sign_in.note(step.facts.get("http"))
         return bounded(result, self.context.redactor)
+
+    def _admit_beside_sign_in(self, alias: Alias, command: Command) -> None:
+        """Refuse what may not run between the halves of a sign-in, whichever alias it is for. Raises Failed."""
+        under_way = next((other for other in (self._aliases or {}).values() if other.signing_in), None)
+        if under_way is None or command.name == "disconnect" or (alias is under_way and command.name == FINISH):
+            return
+        text = f"Nothing was sent: `{under_way.name}` is signing in, and until its `{FINISH}` no other command runs."
+        raise Failed(Code.OAUTH_REQUIRED, text)
 
     def compare(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return the diff of two states. Raises InvalidParams when they are not states of the inventory."""
@@ -94,12 +124,6 @@ class Inspector:
         found = (self._aliases or {}).get(alias)
         return {"connection": found.state if found else "none"}
 
-    def interrupt(self, params: dict[str, Any]) -> None:
-        """End what an alias's connection is in. Never waits."""
-        connection = self.connection(params.get("alias", ""))
-        if connection is not None:
-            connection.cancel()
-
     def warm(self) -> None:
         """Import the HTTP stack while the host thinks about its first step."""
         for command in COMMANDS.values():
@@ -110,22 +134,33 @@ class Inspector:
         gc.freeze()
 
     def end(self) -> None:
-        """Send each session that is still live its one DELETE."""
+        """Give up sign-ins, and send each session that is still live its one DELETE."""
         from plugin.ending import end_all  # not on the way to the first reply
 
+        for alias in (self._aliases or {}).values():
+            if alias.sign_in is not None:
+                alias.sign_in.close()
         end_all(self.live())
 
-    def connection(self, alias: str) -> "Connection | None":
-        """Return the connection of an alias, if it has one: what a cancel interrupts."""
+    def interrupt(self, params: dict[str, Any]) -> None:
+        """End what runs for an alias with `cancelled`. Never waits."""
+        alias = params.get("alias", "")
         found = (self._aliases or {}).get(alias)
-        return found.connection if found else None
+        if found is not None:
+            found.interrupt()
+
+    def give_up(self, identity: Id) -> None:
+        """From any thread: let go of the sign-in that the host's request of that id began, if it is still awaited."""
+        for alias in (self._aliases or {}).values():
+            if alias.sign_in is not None:
+                alias.sign_in.give_up(identity)
 
     def live(self) -> "list[Connection]":
         """List the connections whose session no step has ended."""
         aliases = (self._aliases or {}).values()
         return [alias.connection for alias in aliases if alias.connection is not None and alias.ending is None]
 
-    def _checked(self, params: dict[str, Any], still_open: frozenset[str]) -> tuple[Alias, Checked]:
+    def _alias(self, params: dict[str, Any]) -> Alias:
         if self._aliases is None:
             raise InvalidParams("Send `initialize` first.")
         alias = self._aliases.get(params["alias"])
@@ -133,6 +168,10 @@ class Inspector:
             names = ", ".join(f"`{name}`" for name in self._aliases) or "none"
             text = f"There is no binding for the alias `{params['alias']}`; there are {names}."
             raise Failed(Code.INVALID_ARGUMENTS, text)
+        return alias
+
+    def _checked(self, params: dict[str, Any], still_open: frozenset[str]) -> tuple[Alias, Checked]:
+        alias = self._alias(params)
         surroundings = Surroundings(
             holds=self.context.redactor.holds,
             header_names=frozenset(name for name, _ in alias.binding.headers),

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from oauth.record import Attempt, as_facts
+from oauth.token import grant_facts
 from plugin.alias import Alias
-from plugin.binding import authorization, join, url_secrets
+from plugin.binding import Binding, authorization, join, url_secrets
 from plugin.certificates import read_authorities
 from plugin.identity import NAME, VERSION
 from plugin.step import Step
@@ -15,7 +17,7 @@ from protocol.mcp.origins import is_admitted, origin
 from protocol.mcp.replies import Outcome
 from protocol.wire.context import Context
 
-__all__ = ["open_connection", "require_connection"]
+__all__ = ["endpoint", "open_connection", "renew_token", "require_connection", "transport"]
 
 
 def require_connection(step: Step) -> Connection:
@@ -28,6 +30,8 @@ def require_connection(step: Step) -> Connection:
         if outcome.kind != "result":
             step.facts["http"] = step.facts["session"]["http"]
             raise Failed(outcome.code or Code.INTERNAL, f"The session could not be initialized. {outcome.message}")
+    else:
+        renew_token(step)
     connection = step.alias.connection
     assert connection is not None
     connection.rearm()
@@ -41,6 +45,7 @@ def open_connection(step: Step) -> Outcome:
     Raises Failed when nothing was sent; the alias then counts as refused.
     """
     alias, context = step.alias, step.context
+    renew_token(step)
     try:
         alias.connection = _prepare(alias, context)
     except Failed:
@@ -60,18 +65,49 @@ def open_connection(step: Step) -> Outcome:
     return outcome
 
 
-def _prepare(alias: Alias, context: Context) -> Connection:
-    binding = alias.binding
-    url = join(binding.endpoint, alias.path)
-    if url != binding.endpoint:
-        known = url_secrets(binding.endpoint)
+def endpoint(alias: Alias, context: Context) -> str:
+    """Return the alias's whole URL, path joined and private by now. Raises Failed (`origin_not_admitted`)."""
+    url = join(alias.binding.endpoint, alias.path)
+    if url != alias.binding.endpoint:
+        known = url_secrets(alias.binding.endpoint)
         context.learn(*(value for value in url_secrets(url) if value not in known))
     if not is_admitted(url, context.origins):
         text = f"The origin {origin(url)} is not admitted. Make it the target, or add `--allow-origin {origin(url)}`."
         raise Failed(Code.ORIGIN_NOT_ADMITTED, text)
+    return url
+
+
+def transport(binding: Binding, context: Context) -> HttpTransport:
+    """Return a way to the network of its own, with the trust that the binding adds. Raises Failed."""
+    return HttpTransport(context.origins, read_authorities(binding.ca_file) if binding.ca_file else None)
+
+
+def renew_token(step: Step) -> None:
+    """Renew the token of an alias that signed in, where that is due; facts.signIn then tells how.
+
+    Raises Failed: the step that it was for has sent nothing then.
+    """
+    alias = step.alias
+    if alias.sign_in is None or not alias.sign_in.due:
+        return
+    record: list[Attempt] = []
+    try:
+        grant = alias.sign_in.renew(step.stop_if_cancelled, record)
+    except Failed as failed:
+        text = f"The token is about to lapse and was not renewed; nothing else was sent. {failed.failure.message}"
+        raise Failed(failed.code, text) from None
+    finally:
+        step.facts["signIn"] = as_facts(record)
+    step.facts["grant"] = grant_facts(grant)
+    if alias.connection is not None:
+        alias.connection.authorize(authorization(grant.access_token)[1])
+
+
+def _prepare(alias: Alias, context: Context) -> Connection:
+    binding = alias.binding
+    url = endpoint(alias, context)
     token = _token(alias, context)
     headers = [*binding.headers, *alias.headers.items(), *([authorization(token)] if token else [])]
-    authorities = read_authorities(binding.ca_file) if binding.ca_file else None
     settings = Settings(
         endpoint=url,
         headers=tuple(headers),
@@ -79,13 +115,15 @@ def _prepare(alias: Alias, context: Context) -> Connection:
         max_response_bytes=binding.max_response_bytes,
         name=NAME,
         version=VERSION,
+        resume=binding.resume,
+        elicitation=binding.elicitation,
     )
-    return Connection(HttpTransport(context.origins, authorities), settings, context.learn)
+    return Connection(transport(binding, context), settings, context.learn)
 
 
 def _token(alias: Alias, context: Context) -> str | None:
     if alias.token_file is None:
-        return alias.binding.bearer_token
+        return alias.sign_in.token if alias.sign_in is not None else alias.binding.bearer_token
     if alias.binding.token_directory is None:
         text = "`tokenFile` is named, and the binding has no `tokenDirectory` to find it in."
         raise Failed(Code.TOKEN_FILE_REFUSED, text, where="tokenFile")

@@ -23,7 +23,10 @@ class Verdict(NamedTuple):
 
 
 class Step:
-    """One run of one command on one alias. ``cancelled`` tells whether the host has given it up."""
+    """One run of one command on one alias. ``identity`` is the id of the host's request.
+
+    ``cancelled`` tells whether the host has given it up.
+    """
 
     def __init__(
         self, alias: Alias, checked: Checked, context: Context, identity: str | int, cancelled: Callable[[], bool]
@@ -33,7 +36,7 @@ class Step:
         self.values = checked.values
         self.context = context
         self.facts: dict[str, Any] = {}
-        self._identity = identity
+        self.identity = identity
         self._cancelled = cancelled
 
     @property
@@ -48,8 +51,8 @@ class Step:
 
     def progress(self, pages: int, items: int) -> None:
         """Report how much of an inventory was read."""
-        self.context.progress(self._identity, pages, "pages")
-        self.context.progress(self._identity, items, "items")
+        self.context.progress(self.identity, pages, "pages")
+        self.context.progress(self.identity, items, "items")
 
     def http(self, outcome: Outcome) -> dict[str, Any]:
         """Return `facts.http` of an outcome; of a refusal's body the first 512 characters are kept, once redacted."""

@@ -1,13 +1,16 @@
-"""Fixtures that start real MCP servers on loopback, each once a session and in an environment of its own."""
+"""Fixtures that start real MCP servers on loopback, each once a session and in an environment of its own; a browser."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.command_line import Assay
 from tests.peers.installation import node, node_modules, python_environment
+from tests.peers.oauth_server import PASSWORD_VARIABLE
 from tests.peers.process import free_port, running
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -15,6 +18,8 @@ PEERS = ROOT / "tests" / "peers"
 
 #: The token of the protected server. It exists nowhere else, so every occurrence of it is a leak.
 TOKEN = "tok-5fKq81-not-for-anyone-else-Zr"
+#: The password of the login form, in the same way.
+PASSWORD = "pw-7Yh2Lq9-of-the-login-form"
 #: The token of the protected server's owner, who may use more of its tools.
 OWNER_TOKEN = "own-77Hd02-for-the-owner-alone-Qe"
 
@@ -93,7 +98,44 @@ def stateless_server() -> Iterator[str]:
     yield from sdk_server("--stateless")
 
 
+@pytest.fixture(scope="session")
+def oauth_server() -> Iterator[str]:
+    """The URL of a server behind an authorization server of the official Python SDK's classes, with a login form."""
+    port = free_port()
+    environment = {PASSWORD_VARIABLE: PASSWORD, "PYTHONPATH": str(ROOT)}
+    with running([sys.executable, "-m", "tests.peers.oauth_server", str(port)], port, environment, ROOT):
+        yield f"http://127.0.0.1:{port}/mcp"
+
+
+@pytest.fixture(scope="session")
+def password() -> str:
+    """What the user `demo` types into that form."""
+    return PASSWORD
+
+
+@pytest.fixture(scope="session")
+def sdk_oauth_server() -> Iterator[tuple[str, str]]:
+    """The URL of the TypeScript SDK's OAuth demo, and the origin of its authorization server."""
+    port, issuer = free_port(), free_port()
+    examples = node_modules(PEERS) / "@modelcontextprotocol" / "sdk" / "dist" / "esm" / "examples" / "server"
+    command: list[str | Path] = [node(), examples / "simpleStreamableHttp.js", "--oauth", "--oauth-strict"]
+    with running(command, port, {"MCP_PORT": str(port), "MCP_AUTH_PORT": str(issuer)}, ROOT):
+        yield f"http://localhost:{port}/mcp", f"http://localhost:{issuer}"
+
+
 @pytest.fixture
 def assay(tmp_path: Path) -> Assay:
     """The real command line, in an empty folder."""
     return Assay(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> dict[str, Any]:
+    """How Playwright launches the browser of this machine in a test: ``playwright.chromium.launch(**chromium)``."""
+    # Not above: Playwright takes a quarter of a second, which most tests need not wait for.
+    from host.providers.browser.chromium import FLAGS
+    from host.providers.browser.finding import find_chromium
+    from host.providers.browser.workplace import is_root
+
+    path = find_chromium("", os.environ)
+    return {"executable_path": path, "args": list(FLAGS), "chromium_sandbox": not is_root()}

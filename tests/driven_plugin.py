@@ -2,13 +2,13 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from protocol.wire.messages import PROTOCOL, Response, decode, encode_request
+from protocol.wire.messages import PROTOCOL, Request, Response, decode, encode_request, encode_result
 
 __all__ = ["SOURCE", "DrivenPlugin"]
 
@@ -17,10 +17,16 @@ SOURCE = (sys.executable, "-m", "plugin")
 
 
 class DrivenPlugin:
-    """A plugin with one identity, `api`, on one server. Leaving the block shuts it down."""
+    """A plugin with one identity, `api`, on one server. Leaving the block shuts it down.
 
-    def __init__(self, command: Sequence[str | Path] = SOURCE) -> None:
+    ``consent`` stands in for the browser: it is given the URL of each consent page.
+    """
+
+    def __init__(
+        self, command: Sequence[str | Path] = SOURCE, consent: Callable[[str], Any] = lambda url: None
+    ) -> None:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._consent = consent
         self._asked = 0
 
     def __enter__(self) -> Self:
@@ -35,11 +41,11 @@ class DrivenPlugin:
             else:
                 self._process.kill()
 
-    def bind(self, url: str, **configuration: Any) -> None:
-        """Initialize the plugin for ``url``, with further fields of its binding, and admit its origin."""
+    def bind(self, url: str, origins: Sequence[str] = (), **configuration: Any) -> None:
+        """Initialize the plugin for ``url``, with further fields of its binding, and admit its origin and others."""
         parts = urlsplit(url)
         bindings = {"api": {"endpoint": url} | configuration}
-        opening = {"origins": [f"{parts.scheme}://{parts.netloc}"], "bindings": bindings}
+        opening = {"origins": [f"{parts.scheme}://{parts.netloc}", *origins], "bindings": bindings}
         self.ask("initialize", {"protocol": PROTOCOL, "host": {"name": "tests", "version": "1"}} | opening)
 
     def run(self, command: str, **arguments: str) -> dict[str, Any]:
@@ -49,10 +55,8 @@ class DrivenPlugin:
 
     def ask(self, method: str, params: dict[str, Any]) -> Any:
         """Send one request and return its result. Raises RuntimeError for an error, or when the plugin ends."""
-        assert self._process.stdin is not None
         self._asked += 1
-        self._process.stdin.write(encode_request(self._asked, method, params))
-        self._process.stdin.flush()
+        self._write(encode_request(self._asked, method, params))
         for message in self._responses():
             if message.id == self._asked:
                 if message.error is not None:
@@ -65,3 +69,11 @@ class DrivenPlugin:
             message = decode(line.rstrip(b"\n"))
             if isinstance(message, Response):
                 yield message
+            elif isinstance(message, Request):
+                self._consent(message.params["url"])
+                self._write(encode_result(message.id, {}))
+
+    def _write(self, line: bytes) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(line)
+        self._process.stdin.flush()

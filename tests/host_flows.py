@@ -12,7 +12,8 @@ from tests.fakes.plugin_process import description
 __all__ = ["DESCRIPTIONS", "flow", "read_flow", "text"]
 
 DESCRIPTIONS: dict[str, Description] = {
-    provider: read_description(json.dumps(description(provider)).encode()) for provider in ("MCP", "LocalBash")
+    provider: read_description(json.dumps(description(provider)).encode())
+    for provider in ("MCP", "LocalBash", "Browser")
 }
 
 
@@ -24,8 +25,12 @@ def read_flow(
 
 
 def text(*sections: tuple[str, str], aliases: str = "api", extra: str = "", name: str = "A flow") -> str:
-    """Return a flow's text: each section is a title and its commands, one a line; ``extra`` is more frontmatter."""
-    providers = "".join(f"  {alias}: MCP\n" for alias in aliases.split())
+    """Return a flow's text: each section is a title and its commands, one a line; ``extra`` is more frontmatter.
+
+    ``aliases`` are MCP's, or of another provider: `api site:Browser`.
+    """
+    pairs = [alias.partition(":") for alias in aliases.split()]
+    providers = "".join(f"  {alias}: {provider or 'MCP'}\n" for alias, _, provider in pairs)
     blocks = "".join(f"\n# {title}\n\n```rfl\n{commands.strip()}\n```\n" for title, commands in sections)
     return f"---\nname: {name}\nproviders:\n{providers}{extra}---\n{blocks}"
 

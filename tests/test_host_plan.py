@@ -64,7 +64,7 @@ def test_a_plan_needs_no_target_no_secret_and_no_input(assay: Command) -> None:
     done = plan(assay, "f.md")
     assert done.exit == 0
     assert "NOT_SET_ANYWHERE" in done.err
-    assert assay.plugin.sent("initialize")[0]["bindings"] == {"api": {"endpoint": "http://target.invalid/mcp"}}
+    assert assay.plugin.sent("initialize")[0]["bindings"] == {"api": {"endpoint": "https://target.invalid/mcp"}}
     assert assay.plugin.sent("check")[3]["open"] == ["tool", "arguments"]
 
 

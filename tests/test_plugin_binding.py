@@ -35,6 +35,7 @@ def test_an_endpoint_alone_gets_every_default() -> None:
         endpoint=ENDPOINT,
         bearer_token=None,
         headers=(),
+        oauth=None,
         token_directory=None,
         ca_file=None,
         server_managed=False,
@@ -43,6 +44,8 @@ def test_an_endpoint_alone_gets_every_default() -> None:
         max_pages=50,
         max_items=5_000,
         keep_text=False,
+        resume=False,
+        elicitation=False,
     )
 
 
@@ -59,11 +62,14 @@ def test_every_field_is_read() -> None:
         maxPages=3,
         maxItems="7",
         keepText=True,
+        resume="true",
+        elicitation="defaults",
     )
     assert binding == Binding(
         endpoint=ENDPOINT,
         bearer_token="token-123",
         headers=(("X-Api-Key", "key-123"),),
+        oauth=None,
         token_directory="/run/tokens",
         ca_file="/etc/ca.pem",
         server_managed=True,
@@ -72,6 +78,8 @@ def test_every_field_is_read() -> None:
         max_pages=3,
         max_items=7,
         keep_text=True,
+        resume=True,
+        elicitation=True,
     )
 
 
@@ -118,6 +126,15 @@ def test_numbers_are_admitted_at_their_limits_and_refused_past_them(field: str, 
 
 
 SECRET = "s3cr3t-value"
+#: OAuth settings for a server that is its own authorization server.
+OWN = {"issuer": "endpoint"}
+OAUTH = {
+    "issuer": "https://auth.example.com",
+    "scopes": ["tools.read"],
+    "clientId": "id-of-the-client",
+    "clientSecret": "secret-of-the-client",
+    "callbackPath": "/callback",
+}
 
 #: Configurations that are refused: the field that the refusal names, and a word of its reason.
 REFUSED: list[tuple[dict[str, Any], str | None, str]] = [
@@ -174,7 +191,21 @@ REFUSED: list[tuple[dict[str, Any], str | None, str]] = [
     ({"endpoint": ENDPOINT, "keepText": 1}, "keepText", "true or false"),
     ({"endpoint": ENDPOINT, "bearertoken": SECRET}, None, "`bearertoken`"),
     ({"endpoint": ENDPOINT, "s3cr3t-value": 1}, None, "unknown field;"),
-    ({"endpoint": ENDPOINT, "oauth": {}}, None, "unknown field"),
+    ({"endpoint": ENDPOINT, "resume": "s3cr3t-value"}, "resume", "true or false"),
+    ({"endpoint": ENDPOINT, "elicitation": "s3cr3t-value"}, "elicitation", "`off` or `defaults`"),
+    ({"endpoint": ENDPOINT, "oauth": {}}, "oauth", "`issuer` is required"),
+    ({"endpoint": ENDPOINT, "oauth": ["s3cr3t-value"]}, "oauth", "must be an object"),
+    ({"endpoint": ENDPOINT, "oauth": '{"issuer":"s3cr3t-value"'}, "oauth", "not strict JSON"),
+    ({"endpoint": ENDPOINT, "oauth": {"issuer": "s3cr3t-value"}}, "oauth", "`issuer` is not usable"),
+    ({"endpoint": ENDPOINT, "oauth": OWN, "bearerToken": SECRET}, "oauth", "beside a bearer token"),
+    ({"endpoint": ENDPOINT, "oauth": OWN, "tokenDirectory": "/s3cr3t"}, "oauth", "beside `tokenDirectory`"),
+    (
+        {"endpoint": ENDPOINT, "oauth": OWN, "headers": {"authorization": f"Bearer {SECRET}"}},
+        "oauth",
+        "beside a bearer token",
+    ),
+    ({"endpoint": "http://mcp.example.com/s3cr3t-value", "oauth": OWN}, "oauth", "must be an https URL"),
+    ({"endpoint": "http://127.0.0.1/s3cr3t-value", "oauth": OWN}, "oauth", "`allowLoopbackHttp`"),
 ]
 
 
@@ -188,6 +219,14 @@ def test_a_wrong_field_is_refused_by_alias_and_field_and_its_value_is_not_quoted
     assert "`api`" in message
     assert reason in message
     assert "s3cr3t" not in message
+
+
+@pytest.mark.parametrize("oauth", [OAUTH, json.dumps(OAUTH)])
+def test_oauth_settings_are_an_object_or_its_text_and_what_is_private_in_them_is_listed(oauth: Any) -> None:
+    binding = read(oauth=oauth)
+    assert binding.oauth is not None
+    assert (binding.oauth.issuer, binding.oauth.scopes) == ("https://auth.example.com", ("tools.read",))
+    assert private_values(binding) == [ENDPOINT, "id-of-the-client", "secret-of-the-client"]
 
 
 @pytest.mark.parametrize("configuration", [None, [], "x", 5])

@@ -60,8 +60,7 @@ def test_a_refusal_whose_body_is_cut_at_the_limit_leaves_no_half_behind(limit: i
     script = McpScript(on={"tools/call": lambda _, peer: peer.reply(403, body, kind="text/plain")})
     with HttpServer(script) as server, bench(server, bearerToken=TOKEN) as plugin:
         plugin.run("connect")
-        connection = plugin.inspector.connection("api")
-        assert connection is not None
+        (connection,) = plugin.inspector.live()
         connection._settings = connection._settings._replace(max_response_bytes=limit)
         seen = plugin.run("call", tool="t")
         assert (seen["code"], seen["facts"]["http"]["ended"]) == ("http_status", "response_too_large")

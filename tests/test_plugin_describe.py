@@ -89,6 +89,8 @@ def test_the_commands_are_those_that_exist(described: dict[str, Any]) -> None:
         "describe_server": ("mutate", False),
         "describe_tools": ("mutate", False),
         "disconnect": ("mutate", False),
+        "oauth_begin": ("mutate", False),
+        "oauth_finish": ("mutate", False),
     }
 
 
@@ -109,6 +111,8 @@ def test_the_commands_are_those_that_exist(described: dict[str, Any]) -> None:
         ("describe_server", [], ["tool", "arguments", "expect", "path", "tokenFile"]),
         ("describe_tools", [], ["tool", "arguments", "expect", "path", "tokenFile"]),
         ("disconnect", [], ["path", "tokenFile"]),
+        ("oauth_begin", [], ["path"]),
+        ("oauth_finish", [], []),
     ],
 )
 def test_each_command_takes_the_arguments_of_the_seed(
@@ -137,6 +141,8 @@ def test_each_command_takes_the_arguments_of_the_seed(
         ("call", {"rpcError", "isError", "textIncludes", "textExcludes", "redacted", "json"}),
         ("call_value", {"textIncludes", "textExcludes", "redacted", "json"}),
         ("disconnect", set()),
+        ("oauth_begin", set()),
+        ("oauth_finish", set()),
     ],
 )
 def test_each_command_accepts_the_expectations_of_the_seed(
@@ -218,6 +224,8 @@ def test_default_values_are_valid_configuration() -> None:
         "maxPages": 50,
         "maxItems": 5000,
         "keepText": False,
+        "resume": False,
+        "elicitation": "off",
     }
 
 
@@ -275,8 +283,20 @@ def test_without_open_descriptors_it_says_so_and_exits_2() -> None:
 
 def test_the_page_on_the_protocol_names_every_method_command_and_fact() -> None:
     page = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
-    words = ["initialize", "check", "run", "compare", "shutdown", "cancel", "secrets/learnt", "progress", *COMMANDS]
+    words = [
+        "initialize",
+        "check",
+        "run",
+        "discover",
+        "compare",
+        "shutdown",
+        "cancel",
+        "secrets/learnt",
+        "progress",
+        *COMMANDS,
+    ]
     words += ["http", "session", "refusal", "stream", "pages", "tool", "failedExpectations", "recorded", "connection"]
+    words += ["consent/open", "signIn", "grant", "facts.found", "facts.demand"]
     words += ["breaking", "unclassified", "risk", "routing", "additive", "catalog.json", "assay-diff/1"]
     assert [word for word in words if f"`{word}" not in page and f'"{word}"' not in page] == []
     for number in (messages.PARSE_ERROR, messages.INVALID_REQUEST, messages.METHOD_NOT_FOUND, messages.INVALID_PARAMS):

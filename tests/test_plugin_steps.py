@@ -736,9 +736,7 @@ def test_a_cancelled_call_is_unknown_and_the_server_is_told() -> None:
         def cancel() -> None:
             server.wait_for(lambda server: bool(server.seen("tools/call")))
             plugin.cancelled.set()
-            connection = plugin.inspector.connection("api")
-            assert connection is not None
-            connection.cancel()
+            plugin.inspector.interrupt({"alias": "api"})
 
         thread = threading.Thread(target=cancel)
         thread.start()

@@ -22,7 +22,7 @@ from protocol.failures import Failed
 from tests.fakes.http_server import HttpServer, Peer, Request
 from tests.fakes.pages import Website, read_png
 from tests.fakes.plugin_driver import PluginDriver, step
-from tests.fakes.processes import descendants, gone, until
+from tests.fakes.processes import children, descendants, gone, until
 
 MODULE = "host.providers.browser"
 PASSWORD = "hunter2 & søn"
@@ -402,15 +402,15 @@ def test_each_alias_is_a_browser_of_its_own(browser: PluginDriver, site: Website
     assert browser.run("quick", "expect_text", selector="body", includes="none")["status"] == "succeeded"
 
 
+def driver_of(plugin: PluginDriver) -> int:
+    """The process of a plugin's driver."""
+    (driver,) = [pid for pid in children(plugin.process.pid) if os.readlink(f"/proc/{pid}/exe").endswith("/node")]
+    return driver
+
+
 def chromium_of(plugin: PluginDriver) -> list[int]:
-    """The browsers of a plugin: what its driver started, and what that started."""
-    (driver,) = [
-        pid
-        for pid in descendants(plugin.process.pid)
-        if b"driver" in Path(f"/proc/{pid}/cmdline").read_bytes()[:400]
-        and os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("node")
-    ]
-    return sorted(descendants(driver))
+    """The processes of a plugin's browsers, the oldest first."""
+    return sorted(descendants(driver_of(plugin)))
 
 
 def test_a_cancelled_command_ends_its_browser_and_another_open_starts_one(site: Website, temporary: Path) -> None:
@@ -429,6 +429,12 @@ def test_a_cancelled_command_ends_its_browser_and_another_open_starts_one(site: 
         # A browser that dies is noticed as well, and loses nobody's reply.
         identity = plugin.send("run", step("site", "wait", selector="#nowhere"))
         os.kill(chromium_of(plugin)[0], signal.SIGKILL)
+        assert told(plugin.reply()["result"]) == ("failed", "reply_lost")
+        assert told(plugin.run("site", "wait", selector="h1")) == ("failed", "not_connected")
+        assert plugin.run("site", "open", url=f"{site.origin}/")["status"] == "succeeded"
+        # So is the end of the driver, which takes its browsers along.
+        identity = plugin.send("run", step("site", "wait", selector="#nowhere"))
+        os.kill(driver_of(plugin), signal.SIGKILL)
         assert told(plugin.reply()["result"]) == ("failed", "reply_lost")
         assert told(plugin.run("site", "wait", selector="h1")) == ("failed", "not_connected")
         assert plugin.run("site", "open", url=f"{site.origin}/")["status"] == "succeeded"

@@ -43,7 +43,8 @@ def _show(terminal: Terminal, description: Description) -> None:
 
 
 def _row(command: CommandDescription) -> list[str]:
-    arguments = [f"{argument.name}{'*' if argument.required else ''}" for argument in command.arguments.values()]
+    written = [argument for argument in command.arguments.values() if argument.kind != "values"]
+    arguments = [f"{argument.name}{'*' if argument.required else ''}" for argument in written]
     name = f"{command.name} -> capture" if command.capture else command.name
     expected = command.expect.get("properties", {}) if isinstance(command.expect, dict) else {}
     return [name, command.effect, ", ".join(arguments), ", ".join(expected), command.summary]

@@ -46,6 +46,9 @@ class ProviderService(ABC):
     def interrupt(self, params: dict[str, Any]) -> None:
         """End the request with these params, which is under way. Never waits."""
 
+    def give_up(self, identity: str | int) -> None:  # noqa: B027 - most providers leave nothing to a later request
+        """Let go of what a request of that id began and left to a later one."""
+
     @abstractmethod
     def warm(self) -> None:
         """Get ready for the first command, on a thread of its own."""

@@ -61,7 +61,7 @@ def check_arguments(
     known = {argument.name: argument for argument in command.arguments}
     for name in arguments:
         if name not in known:
-            names = ", ".join(f"`{one}`" for one in known)
+            names = ", ".join(f"`{one}`" for one in known) or "none"
             text = f"`{command.name}` takes no argument `{name}`; it takes {names}."
             raise Failed(Code.INVALID_ARGUMENTS, text)
     for name, argument in known.items():

@@ -1,8 +1,11 @@
 """Carries out `disconnect`: ends the session with at most one DELETE, and remembers how that came out."""
 
+import contextlib
+
 from plugin.alias import Alias, Ending
+from plugin.opening import renew_token
 from plugin.step import Step, Verdict
-from protocol.failures import Code
+from protocol.failures import Code, Failed
 from protocol.mcp.replies import Outcome
 from protocol.wire.steps import Status, StepResult
 
@@ -16,7 +19,11 @@ def disconnect(step: Step) -> StepResult:
     alias = step.alias
     if alias.ending is None:
         step.stop_if_cancelled()
+        if alias.sign_in is not None:
+            alias.sign_in.give_up()
         alias.ending = _end(step)
+        if alias.sign_in is not None:
+            alias.sign_in.close()
     else:
         step.facts["recorded"] = True
     ending = alias.ending
@@ -28,6 +35,9 @@ def _end(step: Step) -> Ending:
     connection = step.alias.connection
     if connection is None:
         return _succeeded("not-needed", "There is no session to end.", {})
+    # Whether or not the token can be renewed, the session is ended: a lapsed token may still do for that.
+    with contextlib.suppress(Failed):
+        renew_token(step)
     outcome = connection.end()
     http = step.http(outcome)
     if outcome.kind == "result":

@@ -109,6 +109,18 @@ class Attempt:
             if left == 0:
                 return False
 
+    def pause(self, seconds: float) -> None:
+        """Let time pass. Raises Late: at once when the deadline comes first, as soon as it is interrupted else."""
+        left = self.left()
+        if left is not None and left < seconds:
+            raise Late("the deadline comes first")
+        until = time.monotonic() + seconds
+        poll = select.poll()
+        poll.register(self.interrupt.fileno(), select.POLLIN)
+        while (rest := until - time.monotonic()) > 0:
+            poll.poll(min(int(rest * 1000) + 1, _POLL_LIMIT))
+            self.left()
+
     def milliseconds(self) -> int:
         """Return the milliseconds since the attempt began."""
         return round((time.monotonic() - self.started) * 1000)

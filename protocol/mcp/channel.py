@@ -36,21 +36,34 @@ class Channel:
         if not any(field.lower() == b"user-agent" for field, _ in own):
             own.append(_header("User-Agent", f"{name}/{version}"))
         self._common = [_ENCODING, *own]
-        self._headers = self._per_method([])
+        self._session: list[Header] = []
+        self._headers = self._per_method()
 
     def settle(self, revision: Revision | None, session: str | None) -> None:
         """Let every later request carry the session id and, where the revision has it, its protocol version."""
         own: list[Header] = [] if session is None else [_header("Mcp-Session-Id", session)]
         if revision is not None and revision.version_header:
             own.append(_header("MCP-Protocol-Version", revision.name))
-        self._headers = self._per_method(own)
+        self._session = own
+        self._headers = self._per_method()
+
+    def authorize(self, value: str) -> None:
+        """Let every later request carry this Authorization, in place of the one before."""
+        name, text = _header("Authorization", value)
+        self._common = [field for field in self._common if field[0].lower() != name.lower()] + [(name, text)]
+        self._headers = self._per_method()
 
     def send(self, method: str, body: bytes | None, attempt: Attempt) -> Opened:
         """Send one request and wait for the head of its response. Raises Failed."""
         return self._transport.send(method, self._target, self._headers[method], body, attempt)
 
-    def _per_method(self, session: list[Header]) -> dict[str, list[Header]]:
-        return {method: [*accept, *self._common, *session] for method, accept in _ACCEPT.items()}
+    def resume(self, event: str, attempt: Attempt) -> Opened:
+        """Ask for the rest of a stream whose last event had this id (2025-11-25, "Resumability"). Raises Failed."""
+        headers = [*self._headers["GET"], (b"Last-Event-ID", event.encode())]
+        return self._transport.send("GET", self._target, headers, None, attempt)
+
+    def _per_method(self) -> dict[str, list[Header]]:
+        return {method: [*accept, *self._common, *self._session] for method, accept in _ACCEPT.items()}
 
 
 def _header(name: str, value: str) -> Header:

@@ -7,6 +7,7 @@ from protocol.failures import Code, Failed, Failure
 from protocol.mcp.answering import Answerer
 from protocol.mcp.attempts import Attempt, Interrupt
 from protocol.mcp.channel import Channel
+from protocol.mcp.elicitation import CAPABILITY
 from protocol.mcp.exchange import ask, drain, notify, unanswered
 from protocol.mcp.http import HttpTransport, Opened
 from protocol.mcp.inventories import Kind
@@ -37,6 +38,8 @@ class Settings(NamedTuple):
 
     ``endpoint`` is the whole URL, path joined. ``headers`` (pairs) go on every request. ``timeout`` bounds each
     request as a whole, in seconds; ``max_response_bytes`` the body of a reply, before and after decompression.
+    ``resume``: a reply stream that a server of 2025-11-25 ended early is taken up once. ``elicitation``: forms are
+    answered with their defaults; without it the capability is not declared.
     """
 
     endpoint: str
@@ -45,6 +48,8 @@ class Settings(NamedTuple):
     max_response_bytes: int = 8 * 1024 * 1024
     name: str = "assay"
     version: str = "0"
+    resume: bool = False
+    elicitation: bool = False
 
 
 class Connection:
@@ -69,7 +74,7 @@ class Connection:
         )
         self._session = Session()
         self._foreground, self._background, self._closing = Interrupt(), Interrupt(), Interrupt()
-        self._answerer = Answerer(self._send_answer)
+        self._answerer = Answerer(self._send_answer, elicitation=settings.elicitation)
         self._stream: GetStream | None = None
         self._session_fault: str | None = None
         self._end: Outcome | None = None
@@ -107,7 +112,8 @@ class Connection:
         """
         if self._session.state != "none":
             raise RuntimeError(f"a connection that is {self._session.state} cannot be initialized")
-        params = initialize_params(self._settings.name, self._settings.version)
+        capabilities = CAPABILITY if self._settings.elicitation else {}
+        params = initialize_params(self._settings.name, self._settings.version, capabilities)
         outcome = self._ask("initialize", params, self._take_session)
         negotiated = negotiate(outcome)
         if isinstance(negotiated, Outcome):
@@ -147,6 +153,10 @@ class Connection:
         self._channel.settle(self._session.revision, self._session.id)  # for the DELETE of a session it opened
         return outcome._replace(closes=True)
 
+    def authorize(self, value: str) -> None:
+        """Let every later request of the session carry this Authorization: a token was renewed or widened."""
+        self._channel.authorize(value)
+
     def request(self, method: str, params: dict[str, Any] | None = None) -> Outcome:
         """Send one request, once. Not open: ``unsent`` with not_connected or disconnected, and nothing is sent.
 
@@ -172,7 +182,8 @@ class Connection:
             return _unsent(Failure(Code.INVALID_ARGUMENTS, "A string of the arguments holds a lone surrogate."))
         attempt = Attempt(self._foreground, self._settings.timeout)
         limit = self._settings.max_response_bytes
-        outcome = ask(self._channel, asked, body, attempt, limit, self._hear, on_head)
+        resume = self._settings.resume
+        outcome = ask(self._channel, asked, body, attempt, limit, self._hear, on_head, resume=resume)
         self._network = self._network or attempt.network
         if outcome.kind == "lost" and outcome.code in _CANCELLABLE and method != "initialize":
             outcome.http["cancelNotification"] = self._tell_cancelled(asked.id, str(outcome.code))

@@ -10,6 +10,7 @@ from protocol.mcp.channel import Channel
 from protocol.mcp.http import Opened
 from protocol.mcp.messages import Malformed, Message, Notification, Request, Response, is_idle_notification, read
 from protocol.mcp.replies import EVENT_STREAM, JSON, Asked, Outcome, Reply, judge
+from protocol.mcp.resuming import Resume, may_resume, take_up
 from protocol.mcp.sse import SseDecoder, SseError
 from protocol.values.document import integer
 
@@ -31,11 +32,14 @@ def ask(
     limit: int,
     heard: Heard,
     on_head: Callable[[Opened], None] | None = None,
+    *,
+    resume: bool = False,
 ) -> Outcome:
     """Send a request, once, and return its outcome.
 
     ``limit`` bounds the reply in bytes. ``heard`` is called with the requests and notifications of the server that come
-    before the response, ``on_head`` once the head of the response is there. Raises nothing of the network's.
+    before the response, ``on_head`` once the head of the response is there. With ``resume`` an event stream that the
+    server ended early is taken up once, where the revision has that. Raises nothing of the network's.
     """
     try:
         opened = channel.send("POST", body, attempt)
@@ -44,7 +48,10 @@ def ask(
     try:
         if on_head is not None:
             on_head(opened)
-        return judge(asked, _Reading(asked, opened, attempt, limit, heard).reply())
+        reading = _Reading(asked, opened, attempt, limit, heard)
+        if resume and asked.revision is not None and asked.revision.resumes:
+            reading.resume = channel.resume
+        return judge(asked, reading.reply())
     finally:
         opened.close()
 
@@ -101,13 +108,16 @@ class _Reading:
         self._events = 0
         self._counts: dict[str, int] = {}
         self._kept: list[bytes] = []
+        self._resumed: dict[str, Any] | None = None
+        #: Takes up an event stream after the event of that id; None where it may not be taken up.
+        self.resume: Resume | None = None
 
     def reply(self) -> Reply:
         """Read what the status and the type make worth reading."""
         trouble = None
         try:
             if self._type == EVENT_STREAM:
-                self._read_events()
+                self._read_stream()
             elif self._type == JSON or self._opened.status >= 400:
                 self._read_body()
         except Failed as error:
@@ -133,9 +143,25 @@ class _Reading:
         if self._type == JSON:
             self._take(b"".join(self._kept))
 
-    def _read_events(self) -> None:
+    def _read_stream(self) -> None:
+        decoder = self._read_events(self._opened)
+        if self.resume is None or self._answered or self._over or not may_resume(decoder, self._opened.status):
+            return
+        assert decoder.retry is not None
+        self._resumed = {"after": decoder.retry}
+        opened = take_up(self.resume, decoder.last_id, decoder.retry / 1000, self._attempt)
+        try:
+            self._resumed |= {"status": opened.status, "contentType": opened.field(b"content-type")}
+            if opened.status != 200 or opened.media_type != EVENT_STREAM:
+                text = f"The event stream ended early, and the server answered HTTP {opened.status} to taking it up."
+                raise Failed(Code.REPLY_LOST, text)
+            self._read_events(opened)
+        finally:
+            opened.close()
+
+    def _read_events(self, opened: Opened) -> SseDecoder:
         decoder = SseDecoder(self._limit)
-        for chunk in self._opened.chunks(self._limit):
+        for chunk in opened.chunks(self._limit):
             self._size += len(chunk)
             if self._opened.status >= 300:
                 self._kept.append(chunk)
@@ -145,9 +171,10 @@ class _Reading:
                 if event.name == "message" and event.data:
                     self._take_event(event.data)
             if self._over:
-                return
+                break
             if self._answered:
                 self._attempt.shorten(LINGER)
+        return decoder
 
     def _take_event(self, text: bytes) -> None:
         if is_idle_notification(text):
@@ -195,6 +222,8 @@ class _Reading:
             "milliseconds": self._attempt.milliseconds(),
             **self._counts,
         }
+        if self._resumed is not None:
+            facts["resumed"] = self._resumed
         if trouble is not None:
             facts["ended"] = str(trouble.code)
         return facts

@@ -9,6 +9,7 @@ import msgspec
 from protocol.values.document import JsonError, encode, integer, parse
 
 __all__ = [
+    "INVALID_PARAMS",
     "METHOD_NOT_FOUND",
     "UNSUPPORTED_VERSION",
     "Malformed",
@@ -27,6 +28,7 @@ __all__ = [
 
 #: JSON-RPC 2.0, section 5.1.
 METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
 #: Characters of a server's request id that are echoed. An answer must not be made as large as the server likes.
 REQUEST_ID_LIMIT: Final = 1024
 #: MCP 2026-07-28: the server speaks other revisions; ``data.supported`` lists them.

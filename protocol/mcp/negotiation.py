@@ -21,9 +21,13 @@ class Negotiated(NamedTuple):
     capabilities: dict[str, Any]
 
 
-def initialize_params(name: str, version: str) -> dict[str, Any]:
-    """Return the params of ``initialize``: the latest revision, no capabilities, and the client's name and version."""
-    return {"protocolVersion": LATEST, "capabilities": {}, "clientInfo": {"name": name, "version": version}}
+def initialize_params(name: str, version: str, capabilities: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the params of ``initialize``: the latest revision, the client's capabilities (none), name and version."""
+    return {
+        "protocolVersion": LATEST,
+        "capabilities": capabilities or {},
+        "clientInfo": {"name": name, "version": version},
+    }
 
 
 def negotiate(outcome: Outcome) -> Negotiated | Outcome:

@@ -9,23 +9,25 @@ class Revision(NamedTuple):
     """One protocol revision.
 
     ``version_header``: requests after ``initialize`` carry ``MCP-Protocol-Version``. ``batches``: a reply may be an
-    array of messages. ``tool_results``: members of which a tool result must have one.
+    array of messages. ``resumes``: a server may end a reply stream early, to be polled. ``tool_results``: members of
+    which a tool result must have one.
     """
 
     name: str
     version_header: bool
     batches: bool
+    resumes: bool
     tool_results: tuple[str, ...]
 
 
 # Read from the schema and the transport chapter of each revision. Servers that answer 2024-10-07 today send the result
 # of its successor, so both are taken there.
 _TABLE: Final = (
-    Revision("2025-11-25", version_header=True, batches=False, tool_results=("content",)),
-    Revision("2025-06-18", version_header=True, batches=False, tool_results=("content",)),
-    Revision("2025-03-26", version_header=False, batches=True, tool_results=("content",)),
-    Revision("2024-11-05", version_header=False, batches=False, tool_results=("content",)),
-    Revision("2024-10-07", version_header=False, batches=False, tool_results=("toolResult", "content")),
+    Revision("2025-11-25", version_header=True, batches=False, resumes=True, tool_results=("content",)),
+    Revision("2025-06-18", version_header=True, batches=False, resumes=False, tool_results=("content",)),
+    Revision("2025-03-26", version_header=False, batches=True, resumes=False, tool_results=("content",)),
+    Revision("2024-11-05", version_header=False, batches=False, resumes=False, tool_results=("content",)),
+    Revision("2024-10-07", version_header=False, batches=False, resumes=False, tool_results=("toolResult", "content")),
 )
 
 #: Revision by name, the newest first.

@@ -102,6 +102,7 @@ _PARAMS: Final[dict[str, dict[str, _Param]]] = {
     },
     "check": {**_COMMAND, "open": _Param(_strings, "an array of strings", [], required=False)},
     "run": _COMMAND,
+    "discover": {"alias": _Param(_string, "a string")},
     "compare": {
         "inventory": _Param(_string, "a string"),
         "before": _Param(_object, "the state of a succeeded step"),

@@ -13,6 +13,7 @@ from protocol.wire.messages import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    Id,
     Malformed,
     Notification,
     Request,
@@ -43,16 +44,23 @@ class Job:
 class Router:
     """Reads lines and gives replies. ``enqueue`` takes a job that :meth:`carry_out` will be called with.
 
-    ``cancel`` is told the id of a request that the host gives up. ``stopping`` is set by a `shutdown`, and by whoever
+    ``cancel`` is told the id of a request that the host gives up; ``answered`` takes a response of the host and tells
+    whether it answers a request of the plugin. ``stopping`` is set by a `shutdown`, and by whoever
     ends the plugin; every request after it is answered with `cancelled`.
     """
 
     def __init__(
-        self, service: Service, *, enqueue: Callable[[Job], None], cancel: Callable[[str | int], None]
+        self,
+        service: Service,
+        *,
+        enqueue: Callable[[Job], None],
+        cancel: Callable[[Id], None],
+        answered: Callable[[Response], bool] = lambda _: False,
     ) -> None:
         self._service = service
         self._enqueue = enqueue
         self._cancel = cancel
+        self._answers = answered
         self.stopping = False
 
     def receive(self, line: bytes | TooLong) -> bytes | None:
@@ -65,7 +73,9 @@ class Router:
                 return self._answered(request.id, lambda: self._request(request))
             case Notification(method, params):
                 return self._notification(method, params)
-            case Response():
+            case Response() as response:
+                if self._answers(response):
+                    return None
                 return encode_error(None, INVALID_REQUEST, "The response answers no request of the plugin.")
             case Malformed(identity, code, message):
                 return encode_error(identity, code, message)
@@ -124,7 +134,7 @@ class Router:
             return encode_error(None, INVALID_PARAMS, str(error))
         return None
 
-    def _answered(self, identity: str | int, answer: Callable[[], bytes | None]) -> bytes | None:
+    def _answered(self, identity: Id, answer: Callable[[], bytes | None]) -> bytes | None:
         """Turn whatever ``answer`` raises into an error reply; messages pass redaction."""
         clean = self._service.context.message
         try:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeAlias
 
 from protocol.wire.context import Context
+from protocol.wire.messages import Id
 from protocol.wire.steps import Effect
 
 __all__ = ["MakeService", "Notify", "Service"]
@@ -46,7 +47,7 @@ class Service(Protocol):
         """Return the effect of a command whose arguments are admissible. Contacts nothing."""
         ...
 
-    def run(self, params: dict[str, Any], identity: str | int, cancelled: Callable[[], bool]) -> bytes:
+    def run(self, params: dict[str, Any], identity: Id, cancelled: Callable[[], bool]) -> bytes:
         """Carry out a command and return its step result in JSON."""
         ...
 
@@ -60,6 +61,10 @@ class Service(Protocol):
 
     def interrupt(self, params: dict[str, Any]) -> None:
         """End the request with these params, which is under way. Never waits."""
+        ...
+
+    def give_up(self, identity: Id) -> None:
+        """Let go of what the request of that id began and left to a later one, if it began anything. Never waits."""
         ...
 
     def warm(self) -> None:

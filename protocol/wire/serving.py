@@ -10,6 +10,7 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Final, NoReturn
 
+from protocol.wire.asking import Asking
 from protocol.wire.framing import HOST_LINE_LIMIT, LineReader, TooLong
 from protocol.wire.messages import encode_notification
 from protocol.wire.routing import Job, Router
@@ -77,8 +78,10 @@ class Loop:
         self._running: Job | None = None
         self._warmed = False
         self._ending = False
+        self._asking = Asking(self._write)
         self._service = make(self._notify)
-        self._router = Router(self._service, enqueue=self._enqueue, cancel=self._cancel)
+        self._service.context.ask = self._asking.ask
+        self._router = Router(self._service, enqueue=self._enqueue, cancel=self._cancel, answered=self._asking.take)
 
     def run(self) -> None:
         """Carry out jobs until the end, then end the service and answer what came in between."""
@@ -168,11 +171,15 @@ class Loop:
                 if job.id == identity:
                     job.cancelled = True
                     self._interrupt(job)
+                    return
+        # What was answered may have begun something that waits for its other half.
+        self._service.give_up(identity)
 
     def _interrupt(self, job: Job) -> None:
         """End the request under way. Its flag is set before: whoever opens a connection meanwhile looks at it."""
         if job is self._running:
             self._service.interrupt(job.params)
+            self._asking.abandon()
 
     # The end
 

@@ -1,26 +1,27 @@
 """Runs scenarios of the public MCP conformance suite one at a time: `python -m tests.conformance [SCENARIO…]`."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.conformance.client import STEPS
+from tests.conformance.scenarios import FORCED, REVISIONS
 from tests.peers.installation import CACHE, ROOT, node, node_modules
 
-SPEC_VERSION = "2025-11-25"
 #: Milliseconds that the suite gives the client for one scenario.
 TIMEOUT = 30_000
 
 
-def passes(suite: Path, scenario: str) -> bool:
+def passes(suite: Path, scenario: str, version: str, *, force: bool) -> bool:
     """Run one scenario; a warning of the suite fails it too. Prints what the suite said about a failure."""
     client = shlex.join([sys.executable, "-m", "tests.conformance.client"])
     done = subprocess.run(
         [
             *(node(), suite, "client", "--command", client, "--scenario", scenario),
-            *("--spec-version", SPEC_VERSION, "--timeout", str(TIMEOUT), "-o", CACHE / "conformance"),
+            *("--spec-version", version, "--timeout", str(TIMEOUT), "-o", CACHE / "conformance"),
+            *(["--force"] if force else []),
         ],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -28,17 +29,33 @@ def passes(suite: Path, scenario: str) -> bool:
         text=True,
         check=False,
     )
-    print(f"{'pass' if done.returncode == 0 else 'FAIL'}  {scenario}", flush=True)
+    verdict = "pass" if done.returncode == 0 else "FAIL"
+    print(f"{verdict}  {version}  {scenario}{'  (forced)' if force else ''}", flush=True)
     if done.returncode:
         print(done.stdout, done.stderr, sep="\n", flush=True)
     return done.returncode == 0
 
 
+def listed(suite: Path, version: str) -> list[str]:
+    """Return the client scenarios that the suite itself has for a revision."""
+    told = subprocess.run(
+        [node(), suite, "list", "--client", "--spec-version", version], capture_output=True, text=True, check=True
+    )
+    return re.findall(r"^ +- (\S+) \[", told.stdout, re.MULTILINE)
+
+
 def main() -> int:
     suite = node_modules(Path(__file__).parent) / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
-    results = [passes(suite, scenario) for scenario in sys.argv[1:] or STEPS]
+    wanted = sys.argv[1:]
+    runs = [(version, scenario, False) for version in REVISIONS for scenario in listed(suite, version)]
+    runs += [(REVISIONS[0], scenario, True) for scenario in FORCED]
+    results = [
+        passes(suite, scenario, version, force=force)
+        for version, scenario, force in runs
+        if not wanted or scenario in wanted
+    ]
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
-    return int(not all(results))
+    return int(not all(results) or not results)
 
 
 if __name__ == "__main__":

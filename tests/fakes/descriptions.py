@@ -6,7 +6,7 @@ from typing import Any
 from host.description import Description, read_description
 from protocol.values.document import encode
 
-__all__ = ["DESCRIPTIONS", "mcp_document", "shell_document"]
+__all__ = ["DESCRIPTIONS", "SIGNING_IN", "mcp_document", "shell_document"]
 
 _TEXT = {"type": "string", "description": "Some text."}
 _OBJECT = {"type": "string", "contentMediaType": "application/json", "contentSchema": {"type": "object"}}
@@ -84,7 +84,36 @@ def shell_document() -> dict[str, Any]:
     }
 
 
+def browser_document() -> dict[str, Any]:
+    """Return a description like Browser's."""
+    return {
+        "protocol": 1,
+        "plugin": {"name": "assay-browser", "version": "1.2.3", "provider": "Browser"},
+        "configuration": {"type": "object", "properties": {"private": {"type": "object", "writeOnly": True}}},
+        "commands": [
+            _command("open", "observe", {"url": _TEXT}, ("url",)),
+            _command("click", "mutate", {"selector": _TEXT}, ("selector",)),
+            _command("screenshot", "observe", {"name": _TEXT}, ("name",)),
+        ],
+        "codes": [],
+    }
+
+
+def signing_in_document() -> dict[str, Any]:
+    """Return a description like the MCP plugin's, with the two halves of a sign-in."""
+    document = mcp_document()
+    halves = [_command("oauth_begin", "mutate", {"path": _TEXT}), _command("oauth_finish", "mutate", {})]
+    return document | {"commands": [*document["commands"], *halves]}
+
+
 DESCRIPTIONS: dict[str, Description] = {
     "MCP": read_description(encode(mcp_document())),
     "LocalBash": read_description(encode(shell_document())),
+}
+
+#: Descriptions for flows that sign in.
+SIGNING_IN: dict[str, Description] = {
+    **DESCRIPTIONS,
+    "MCP": read_description(encode(signing_in_document())),
+    "Browser": read_description(encode(browser_document())),
 }

@@ -37,8 +37,9 @@ class Request:
 
     @property
     def rpc(self) -> str:
-        """The JSON-RPC method of a POST (empty for a response), else the HTTP method."""
-        return self.json.get("method", "") if self.method == "POST" else self.method
+        """The JSON-RPC method of a POST (empty for a response), else the HTTP method, that of a form's POST, too."""
+        form = self.headers.get("content-type") == "application/x-www-form-urlencoded"
+        return self.json.get("method", "") if self.method == "POST" and not form else self.method
 
 
 class Peer:

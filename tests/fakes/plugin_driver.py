@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -18,7 +19,8 @@ PATIENCE = 20.0
 class PluginDriver:
     """One plugin process. ``seen`` collects every byte it wrote, ``notifications`` what it told unasked.
 
-    ``module`` is what is run: the MCP plugin, or another one on the same wire.
+    ``public`` collects its replies alone: all that a host may keep. ``module`` is what is run: the MCP plugin, or
+    another one on the same wire. ``browser`` is given the URL of each consent page that it asks for.
     """
 
     def __init__(self, *arguments: str, environment: dict[str, str] | None = None, module: str = "plugin") -> None:
@@ -32,7 +34,9 @@ class PluginDriver:
         )
         self.seen = bytearray()
         self.diagnostics = bytearray()
+        self.public = bytearray()
         self.notifications: list[dict[str, Any]] = []
+        self.browser: Callable[[str], Any] = lambda url: None
         self._replies: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
         self._next_id = 0
         self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._read_errors)]
@@ -52,9 +56,13 @@ class PluginDriver:
         for line in self.process.stdout:
             self.seen += line
             message = json.loads(line, parse_float=str)
-            if "method" in message:
+            if "method" in message and "id" in message:
+                self.browser(message["params"]["url"])
+                self.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {}}).encode() + b"\n")
+            elif "method" in message:
                 self.notifications.append(message)
             else:
+                self.public += line
                 self._replies.put(message)
         self._replies.put(None)
 
@@ -73,6 +81,11 @@ class PluginDriver:
         self._next_id += 1
         request = {"jsonrpc": "2.0", "id": self._next_id, "method": method, "params": params or {}}
         self.write(json.dumps(request).encode() + b"\n")
+        return self._next_id
+
+    @property
+    def last(self) -> int:
+        """The id of the last request."""
         return self._next_id
 
     def notify(self, method: str, params: dict[str, Any]) -> None:

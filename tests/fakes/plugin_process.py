@@ -22,15 +22,27 @@ OBJECT: dict[str, object] = {
     "contentSchema": {"type": "object"},
 }
 PLACE: dict[str, dict[str, object]] = {"path": TEXT, "tokenFile": TEXT}
-EFFECTS = {"connect": "observe", "tools": "observe", "call": "mutate", "call_value": "mutate", "disconnect": "mutate"}
+EFFECTS = {
+    "connect": "observe",
+    "tools": "observe",
+    "call": "mutate",
+    "call_value": "mutate",
+    "disconnect": "mutate",
+    "oauth_begin": "mutate",
+    "oauth_finish": "mutate",
+    "click": "mutate",
+}
 ARGUMENTS: dict[str, tuple[dict[str, dict[str, object]], list[str]]] = {
     "connect": ({"headers": OBJECT, "expect": OBJECT, **PLACE}, []),
     "tools": ({"expect": OBJECT, **PLACE}, []),
     "call": ({"tool": TEXT, "arguments": OBJECT, "expect": OBJECT, **PLACE}, ["tool"]),
     "call_value": ({"tool": TEXT, "arguments": OBJECT, "select": TEXT, "expect": OBJECT, **PLACE}, ["tool", "select"]),
     "disconnect": (PLACE, []),
+    "oauth_begin": ({"path": TEXT}, []),
+    "oauth_finish": ({}, []),
+    "click": ({"selector": TEXT}, []),
 }
-AFTER = {"disconnect": "disconnected"}
+AFTER = {"disconnect": "disconnected", "oauth_begin": "none", "oauth_finish": "none"}
 PRIVATE = {"type": "string", "writeOnly": True}
 
 
@@ -73,6 +85,7 @@ class Plugin:
         self.provider = behaviour.get("provider", "MCP")
         self.turns = {name: list(turns) for name, turns in behaviour.get("commands", {}).items()}
         self.cancelled = threading.Event()
+        self.answered = threading.Event()
         self.lock = threading.Lock()
         self.running = None
 
@@ -101,6 +114,8 @@ class Plugin:
                 self.running.start()
             elif method == "cancel":
                 self.cancelled.set()
+            elif method is None:
+                self.answered.set()
             elif "id" in message and "method" in message and self.answer(message, method):
                 return
         self.log({"end": "input"})
@@ -116,6 +131,8 @@ class Plugin:
             refused = self.behaviour.get("check", {}).get(params["command"])
             effect = {"effect": EFFECTS[params["command"]]}
             self.send({"id": message["id"], **({"error": refused} if refused else {"result": effect})})
+        elif method in ("consent/show", "consent/close"):
+            self.perform(ops, message) or self.send({"id": message["id"], "result": {}})
         elif method == "compare":
             self.perform(ops, message) or self.send({"id": message["id"], "result": compare(**message["params"])})
         elif method == "shutdown":
@@ -199,6 +216,13 @@ def wait_for_cancel(plugin, message, value):
     return plugin.reply(message, {"status": status, "code": "cancelled", "message": "Cancelled.", **(value or {})})
 
 
+def consent(plugin, message, value):
+    """Ask the host for a consent page, and wait for its answer; what it was stands in the log."""
+    plugin.answered.clear()
+    plugin.send({"id": "plugin-1", "method": "consent/open", "params": value})
+    plugin.answered.wait()
+
+
 def stall(plugin, message, value):
     threading.Event().wait()
 
@@ -229,6 +253,7 @@ OPERATIONS = {
     "learn": lambda plugin, message, value: plugin.send({"method": "secrets/learnt", "params": {"values": value}}),
     "notify": lambda plugin, message, value: plugin.send(value),
     "request": lambda plugin, message, value: plugin.send({"id": "plugin-1", **value}),
+    "consent": consent,
     "stderr": lambda plugin, message, value: print(value, file=sys.stderr, flush=True),
     "close": lambda plugin, message, value: os.close(1),
     "touch": lambda plugin, message, value: Path(value).touch(),

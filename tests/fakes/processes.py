@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["descendants", "gone", "until"]
+__all__ = ["children", "descendants", "gone", "until"]
 
 #: Seconds after which a test gives up.
 PATIENCE = 15.0
@@ -33,8 +33,21 @@ def until(condition: Callable[[], bool]) -> None:
         never.wait(0.02)
 
 
+def children(pid: int) -> set[int]:
+    """Return every process that another one has started and that has not ended."""
+    return {child for child, parent in _parents().items() if parent == pid and not gone(child)}
+
+
 def descendants(pid: int) -> set[int]:
     """Return every process that descends from another one."""
+    parents = _parents()
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def _parents() -> dict[int, int]:
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -42,7 +55,4 @@ def descendants(pid: int) -> set[int]:
                 parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             except (OSError, ValueError, IndexError):
                 continue
-    found = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {pid}
+    return parents

@@ -32,8 +32,8 @@ SHOWN_LIMIT: Final = 512
 REFUSED: Final = 400
 
 
-#: What an error says of a page that is going somewhere else meanwhile.
-_PASSING: Final = re.compile("destroyed|detached|navigat", re.IGNORECASE)
+#: What an error says of a page that is going somewhere else meanwhile, or that has ended.
+_PASSING: Final = re.compile("destroyed|detached|navigat|closed|crashed", re.IGNORECASE)
 
 
 class Act:
@@ -70,7 +70,7 @@ class Act:
         try:
             await locator.count()
         except Error as error:
-            if not (self.tab.over or _PASSING.search(error.message)):
+            if not _PASSING.search(error.message):
                 told = "`selector` is none. Write a CSS selector, or another one of Playwright's (`text=Sign in`)."
                 raise Failed(Code.INVALID_ARGUMENTS, told) from None
         try:
@@ -234,8 +234,8 @@ async def _require_editable(locator: Locator, act: Act) -> None:
         editable = await locator.is_editable(timeout=act.milliseconds)
     except PlaywrightTimeout:
         raise
-    except Error:
-        if act.tab.over:
+    except Error as error:
+        if _PASSING.search(error.message):
             raise
         editable = False
     if not editable:

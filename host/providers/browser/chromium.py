@@ -75,6 +75,13 @@ class Chromium:
             self._contexts.remove(context)
             await _bounded(context.close())
 
+    async def forget(self) -> None:
+        """Give up a driver that is gone, and its browsers with it: the next one starts another."""
+        self._contexts.clear()
+        gone, self._playwright = self._playwright, None
+        if gone is not None:
+            await _bounded(gone.stop())
+
     async def end(self) -> None:
         """End every browser and the driver."""
         await asyncio.gather(*(self.close(context) for context in tuple(self._contexts)))

@@ -8,7 +8,10 @@ from host.providers.outcome import Outcome
 from protocol.failures import Code
 from protocol.wire.steps import Effect
 
-__all__ = ["blocked_outcome", "explain"]
+__all__ = ["ENDED", "blocked_outcome", "explain"]
+
+#: What Playwright says once a page, its browser, or the driver of all browsers has ended.
+ENDED: Final = "Target page, context or browser has been closed"
 
 #: The network stack's own name for what went wrong: letters of a closed set.
 _NET: Final = re.compile(r"net::ERR_([A-Z0-9_]{1,60})")

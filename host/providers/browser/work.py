@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Final
 
 from playwright.async_api import Error
@@ -14,7 +15,7 @@ from host.providers.browser.chromium import Chromium
 from host.providers.browser.commands import COMMANDS
 from host.providers.browser.guard import Guard
 from host.providers.browser.tab import Tab
-from host.providers.browser.troubles import blocked_outcome, explain
+from host.providers.browser.troubles import ENDED, blocked_outcome, explain
 from host.providers.outcome import Asked, Outcome
 from protocol.failures import Code, Failed
 from protocol.wire.context import Context
@@ -24,6 +25,8 @@ __all__ = ["Work"]
 
 #: Seconds that Playwright gets to notice a deadline by itself, before what it is in is broken off.
 SLACK_SECONDS: Final = 1.0
+#: Seconds in which a driver tells what has ended.
+TELLING_SECONDS: Final = 0.1
 #: Commands after which a page may want to go somewhere.
 _LEAVING: Final = frozenset({"open", "click", "press"})
 
@@ -112,7 +115,8 @@ class Work:
         except Error:
             await self._chromium.close(context)
             raise Failed(Code.BROWSER_MISSING, "The browser ended as soon as it had started.") from None
-        tab = self._tabs[alias] = Tab(context, page, guard)
+        gone = partial(self._context.tell_consent_gone, alias)
+        tab = self._tabs[alias] = Tab(context, page, guard, gone)
         tab.private = alias in self._private
         return tab
 
@@ -128,12 +132,22 @@ class Work:
             outcome = Outcome(failed.failure.message, "failed", failed.code)
         except Error as error:
             timeout = isinstance(error, PlaywrightTimeout)
+            if ENDED in error.message:
+                await self._notice_end(act.tab)
             outcome = explain(error.message, effect, timeout=timeout, over=act.tab.over, acting=act.acting)
         except TimeoutError:
             act.tab.over = True
             outcome = explain("", effect, timeout=True, over=False, acting=act.acting)
         blocked = act.tab.guard.take()
         return blocked_outcome(blocked[0], acted=True) if blocked else outcome
+
+    async def _notice_end(self, tab: Tab) -> None:
+        """Find out what ended: a page or browser tells so itself; a driver that is gone tells nothing any more."""
+        await asyncio.sleep(TELLING_SECONDS)
+        if not tab.over:
+            for each in self._tabs.values():
+                each.over = True
+            await self._chromium.forget()
 
     async def _cancelled(self, alias: str, *, lost: bool) -> Outcome:
         """End the browser: only so what Playwright was told to do is not done later after all."""

@@ -1,0 +1,86 @@
+"""The sign-in that a running flow is in: its consent page, its end, and what happens when its browser is gone."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from host.answering import OnConsent
+from host.consent import BEGIN, FINISH
+from host.flow import Step
+from host.provider import Provider
+from host.session import Session
+from protocol.failures import Code
+from protocol.wire.steps import StepResult
+
+__all__ = ["SignIns"]
+
+
+class _Begun(NamedTuple):
+    """A sign-in that was begun: whose, and by which request to which plugin."""
+
+    alias: str
+    provider: Provider
+    request: int
+
+
+class SignIns:
+    """Follows the steps of one flow. A sign-in that is not going to be finished is given up, so that nothing waits."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._begun: _Begun | None = None
+        self._shown = False
+        self._given_up: dict[str, str] = {}
+
+    def reason(self, step: Step) -> str | None:
+        """Say why a step cannot run: its sign-in was given up before."""
+        return self._given_up.get(step.alias) if step.command == FINISH else None
+
+    def consent(self, step: Step, deadline: float, stop: Callable[[], bool]) -> OnConsent | None:
+        """Return what shows the consent page of a step, given alias and URL; None for a step that has none."""
+        if step.command != BEGIN:
+            return None
+
+        def show(_alias: str, url: str) -> None:
+            self._shown = True
+            self._session.show_consent(url, deadline=deadline, stop=stop)
+
+        return show
+
+    def stranded(self, step: Step) -> bool:
+        """Tell whether a step waits for consent that nobody can give any more."""
+        return step.command == FINISH and self._shown and self._session.page_gone
+
+    def skip(self, step: Step) -> None:
+        """Take note of a step that does not run."""
+        if self._begun is not None and step.command == FINISH and step.alias == self._begun.alias:
+            self._give_up(f"`{step.id}` was skipped.")
+
+    def ran(self, step: Step, provider: Provider, result: StepResult) -> None:
+        """Take note of a step that ran; its result is told what this knows of it."""
+        if step.command == BEGIN:
+            self._given_up.pop(step.alias, None)
+            if result.status == "succeeded":
+                self._begun = _Begun(step.alias, provider, provider.last)
+            else:
+                self._close()
+        elif step.command == FINISH:
+            if result.code == Code.CANCELLED and self.stranded(step):
+                result.message = f"The browser was gone before consent came. {result.message}"
+            self._begun = None
+            self._close()
+        if self._begun is not None and self._shown and self._session.page_gone:
+            self._give_up("The browser of its consent page is gone.")
+
+    def _give_up(self, reason: str) -> None:
+        assert self._begun is not None
+        alias, provider, request = self._begun
+        if provider.alive:
+            provider.give_up(request)
+        self._given_up[alias] = f"The sign-in of `{alias}` was given up: {reason}"
+        self._begun = None
+        self._close()
+
+    def _close(self) -> None:
+        if self._shown:
+            self._shown = False
+            self._session.close_consent()

@@ -1,0 +1,170 @@
+"""The one table of the fields of a binding's ``oauth`` object: what it may hold, and which of it is private.
+
+It is on the path of ``plugin --describe``. ``oauth.settings`` reads values by this table.
+"""
+
+from typing import Any, Final, NamedTuple
+
+__all__ = [
+    "CALLBACK_PATH",
+    "FIELDS",
+    "PATH_LIMIT",
+    "PRIVATE_MINIMUM",
+    "SCOPES_LIMIT",
+    "SCOPE_LIMIT",
+    "TEXT_LIMIT",
+    "URL_LIMIT",
+    "Field",
+    "Range",
+    "settings_schema",
+]
+
+#: A private value under this many characters is refused: redacting it would shred every reply.
+PRIVATE_MINIMUM: Final = 4
+#: Longest URL, in characters: as for the endpoint of a binding.
+URL_LIMIT: Final = 8192
+#: Longest client id, client secret and callback path, in characters: room for ids that are URLs or signed.
+TEXT_LIMIT: Final = 4096
+PATH_LIMIT: Final = 256
+#: Scopes of one request, and characters of one scope. The largest published catalogue found has 300 scopes.
+SCOPES_LIMIT: Final = 512
+SCOPE_LIMIT: Final = 512
+#: The callback's path where the client is not registered by hand.
+CALLBACK_PATH: Final = "/callback"
+
+
+class Range(NamedTuple):
+    """The default and both ends of a number field."""
+
+    default: int
+    least: int
+    most: int
+
+
+class Field(NamedTuple):
+    """One field of the object. ``range`` is set for numbers, which may also be written as decimal strings."""
+
+    name: str
+    meaning: str
+    schema: dict[str, Any]
+    private: bool = False
+    required: bool = False
+    range: Range | None = None
+
+
+def _number(name: str, meaning: str, bounds: Range) -> Field:
+    schema = {
+        "type": ["integer", "string"],
+        "minimum": bounds.least,
+        "maximum": bounds.most,
+        "pattern": "^(0|[1-9][0-9]{0,9})$",
+        "default": bounds.default,
+    }
+    return Field(name, meaning, schema, range=bounds)
+
+
+def _switch(name: str, meaning: str) -> Field:
+    schema = {"type": ["boolean", "string"], "enum": [True, False, "true", "false"], "default": False}
+    return Field(name, meaning, schema)
+
+
+def _private(name: str, meaning: str) -> Field:
+    schema = {"type": "string", "minLength": PRIVATE_MINIMUM, "maxLength": TEXT_LIMIT, "pattern": "^[ -~]+$"}
+    return Field(name, meaning, schema, private=True)
+
+
+def _choice(name: str, meaning: str, *choices: str) -> Field:
+    return Field(name, meaning, {"enum": list(choices), "default": choices[0]})
+
+
+_ROWS = (
+    Field(
+        "issuer",
+        "The trusted https issuer, exactly as the server's resource metadata lists it; `endpoint` for a server that is"
+        " its own authorization server; `listed` for the first listed one whose origin is admitted.",
+        {"type": "string", "minLength": 1, "maxLength": URL_LIMIT},
+        required=True,
+    ),
+    Field(
+        "scopes",
+        "Scopes to ask for. Without it, those of the server's challenge, else of its resource metadata, else none.",
+        {
+            "type": "array",
+            "items": {"type": "string", "pattern": "^[!#-\\[\\]-~]+$", "maxLength": SCOPE_LIMIT},
+            "minItems": 1,
+            "maxItems": SCOPES_LIMIT,
+            "uniqueItems": True,
+        },
+    ),
+    _private("clientId", "Id of a client that is registered at the issuer. Needs `callbackPath`."),
+    _private("clientSecret", "Secret of that client; implies `clientAuthentication: any`."),
+    Field(
+        "callbackPath",
+        "Exact registered path of the loopback callback, not /done.",
+        {
+            "type": "string",
+            "pattern": "^/[A-Za-z0-9/_-]*$",
+            "not": {"const": "/done"},
+            "maxLength": PATH_LIMIT,
+        },
+    ),
+    _number(
+        "callbackPort",
+        "Port of the callback, for servers that register one exact redirect; 0 takes a free one.",
+        Range(0, 0, 65535),
+    ),
+    _choice(
+        "callbackHost",
+        "Host name in the redirect URI; the listener is on 127.0.0.1 either way.",
+        "127.0.0.1",
+        "localhost",
+    ),
+    Field(
+        "clientMetadataUrl",
+        "Public https URL of a client metadata document, used as the client id where the issuer supports it.",
+        {"type": "string", "format": "uri", "pattern": "^https://", "maxLength": URL_LIMIT},
+    ),
+    _choice(
+        "clientAuthentication",
+        "How the client may authenticate at the token endpoint: `none` only, or as the issuer lists or registers.",
+        "none",
+        "any",
+    ),
+    _switch("refresh", "Ask for a refresh token, and use it once before each expiry."),
+    _switch("stepUp", "Let a later `oauth_begin` ask for the scopes of the last challenge as well."),
+    _choice(
+        "grant",
+        "How the token is got: with consent in the browser, or with the client's secret alone.",
+        "authorization_code",
+        "client_credentials",
+    ),
+    Field(
+        "compat",
+        "For servers of that revision: no resource metadata, and default endpoints where there is no metadata at all.",
+        {"enum": ["2025-03-26"]},
+    ),
+    _switch("allowLoopbackHttp", "Allow http where the host is this machine's loopback."),
+    _number(
+        "consentTimeoutMs",
+        "How long consent may take once its page was opened, in milliseconds.",
+        Range(120_000, 100, 3_600_000),
+    ),
+)
+
+#: Every field by its name.
+FIELDS: Final[dict[str, Field]] = {field.name: field for field in _ROWS}
+
+
+def settings_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of the object; private fields carry ``writeOnly``."""
+    properties = {}
+    for field in FIELDS.values():
+        properties[field.name] = {"description": field.meaning, **field.schema}
+        if field.private:
+            properties[field.name]["writeOnly"] = True
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [field.name for field in FIELDS.values() if field.required],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,65 @@
+"""The sign-in record: every document that was asked for, what came back, and why it was taken or passed over."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from oauth.steps import NoReply
+from protocol.failures import Code, Failed
+
+__all__ = ["Attempt", "as_facts", "as_text", "failed", "quoted", "unanswered"]
+
+#: Characters of a foreign text that a reason quotes. A reader recognises a URL by then, and a page of HTML is no use.
+QUOTE_LIMIT: Final = 200
+_UNQUOTABLE: Final = re.compile(r"[^ -~]")
+
+
+class Attempt(NamedTuple):
+    """One request, or one decision, on the way to a token.
+
+    ``document`` says what was asked for, ``status`` is the HTTP status (None when there was no reply, or no request),
+    ``reason`` says why it was taken or passed over. URLs are as they were used: redact before keeping.
+    """
+
+    document: str
+    url: str
+    status: int | None
+    reason: str
+    taken: bool
+
+
+def as_facts(record: Iterable[Attempt]) -> list[dict[str, Any]]:
+    """Return the record as ``facts`` hold it, unredacted."""
+    return [attempt._asdict() for attempt in record]
+
+
+def as_text(record: Iterable[Attempt]) -> str:
+    """Return the record as a person reads it, two lines for each attempt, unredacted."""
+    return "".join(
+        f"{'+' if attempt.taken else '-'} {attempt.document}: {attempt.url}\n"
+        f"    {f'HTTP {attempt.status}: ' if attempt.status is not None else ''}{attempt.reason}\n"
+        for attempt in record
+    )
+
+
+def quoted(text: str) -> str:
+    """Quote a foreign text: in backticks, cut at the limit, with everything but printable ASCII replaced."""
+    shown = _UNQUOTABLE.sub("?", text).replace("`", "'")
+    return f"`{shown}`" if len(shown) <= QUOTE_LIMIT else f"`{shown[:QUOTE_LIMIT]}` (cut)"
+
+
+def unanswered(reply: NoReply) -> str:
+    """Return the reason of a request that no usable reply came to."""
+    return f"no usable reply: {reply.message.rstrip('.')}"
+
+
+def failed(code: Code, attempt: Attempt, advice: str = "", *, unknown: bool = False) -> Failed:
+    """Return the failure that an attempt leads to: document, status and reason in one sentence, and what to do.
+
+    ``unknown`` marks a request that may have been carried out although no reply came; it stands in the failure's data.
+    """
+    status = f" answered HTTP {attempt.status}" if attempt.status is not None else ""
+    message = f"The {attempt.document} ({attempt.url}){status}: {attempt.reason}."
+    if advice:
+        message += f" {advice}"
+    return Failed(code, message, data={"unknown": True} if unknown else None)

@@ -1,0 +1,176 @@
+"""`assay login`: a sign-in in the person's own browser, which BROWSER stands in for, and what it leaves nowhere."""
+
+import json
+import shlex
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from host.desktop import Signpost, open_browser
+from protocol.values.leaks import LeakScanner
+from tests.fakes.authorization_server import (
+    ACCESS_TOKEN,
+    CODE,
+    PLANTED,
+    AuthorizationServer,
+)
+from tests.fakes.browser import get
+from tests.host_command import Command, Done
+
+ROOT = Path(__file__).resolve().parents[1]
+CLIENT = "id-of-a-client-registered-by-hand"
+SECRET = "secret-of-that-client-7Gk2"
+
+
+@pytest.fixture
+def assay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+def browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have a program in place of a browser, which follows redirects and notes how it was started."""
+    notes = tmp_path / "browser.json"
+    script = tmp_path / "browser.py"
+    script.write_text(
+        f"import json, os, sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom tests.fakes.browser import browse\n"
+        f"open({str(notes)!r}, 'w').write(json.dumps([sys.argv[1:], sorted(os.environ)]))\nbrowse(sys.argv[1])\n"
+    )
+    program = tmp_path / "browser"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(script))} "$1"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(program))
+    # The module looks at the variable once only.
+    monkeypatch.setattr("webbrowser._tryorder", None)
+    monkeypatch.setattr("webbrowser._browsers", {})
+    return notes
+
+
+def login(assay: Command, server: AuthorizationServer, *words: str) -> Done:
+    return assay("login", server.url, *words)
+
+
+def test_a_sign_in_tells_its_record_and_what_was_granted_and_keeps_nothing(assay: Command, browser: Path) -> None:
+    before = set(assay.folder.rglob("*"))
+    with AuthorizationServer() as server:
+        done = login(assay, server)
+        assert done.exit == 0
+        assert done.out == (
+            f"Signed in at {server.origin}\n"
+            "  scopes   tools.read\n"
+            "  lasts    3600 s\n"
+            "  client   registered for this sign-in; it stays registered\n"
+            "The server takes the token. It is forgotten now.\n"
+        )
+        assert "+ client registration: " in done.err
+        assert server.seen("DELETE")[0].headers["authorization"] == f"Bearer {ACCESS_TOKEN}"
+        state = json.loads(browser.read_text())[0]
+        authorize = next(request for request in server.requests if request.path.startswith("/authorize"))
+    assert not LeakScanner([*PLANTED, f"{server.origin}{authorize.path}"]).find((done.out + done.err).encode())
+    assert set(assay.folder.rglob("*")) == before | {browser}
+    # The program was started with the signpost's URL alone.
+    (shown,) = state
+    assert urlsplit(shown).hostname == "127.0.0.1"
+    assert "?" not in shown
+
+
+def test_scopes_and_a_client_may_be_named_and_no_child_gets_its_secret(
+    assay: Command, browser: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLIENT_ID", CLIENT)
+    monkeypatch.setenv("CLIENT_SECRET", SECRET)
+    words = ["--client-id-env", "CLIENT_ID", "--client-secret-env", "CLIENT_SECRET", "--callback-path", "/cb"]
+    with AuthorizationServer() as server:
+        server.metadata["token_endpoint_auth_methods_supported"] = ["client_secret_post"]
+        server.tokens["scope"] = "tools.read"
+        done = login(
+            assay, server, *words, "--scope", "tools.read", "--scope", "tools.write", "--issuer", server.origin
+        )
+        assert done.exit == 0, done.err
+        assert "  scopes   tools.read (asked for: tools.read tools.write)\n" in done.out
+        assert "  client   the one that was named\n" in done.out
+        assert "POST /register" not in server.asked
+    _, environment = json.loads(browser.read_text())
+    assert {"CLIENT_ID", "CLIENT_SECRET"} & set(environment) == set()
+    assert not LeakScanner([CLIENT, SECRET]).find((done.out + done.err).encode())
+
+
+def test_a_sign_in_that_fails_shows_how_far_it_came(assay: Command, browser: Path) -> None:
+    with AuthorizationServer() as server:
+        del server.metadata["code_challenge_methods_supported"]
+        done = login(assay, server)
+    assert (done.exit, done.out) == (1, "")
+    assert f"- authorization server metadata: {server.origin}/.well-known/oauth-authorization-server" in done.err
+    assert "[oauth_unsupported]" in done.err
+    assert not browser.exists()
+
+
+def test_consent_that_is_denied_is_a_failure(assay: Command, browser: Path) -> None:
+    with AuthorizationServer() as server:
+        server.callback = lambda good: [("error", "access_denied"), ("state", good["state"]), ("iss", good["iss"])]
+        done = login(assay, server)
+    assert (done.exit, done.out) == (1, "")
+    assert "[oauth_consent_denied]" in done.err
+
+
+def test_a_token_that_the_server_does_not_take_is_a_failure_after_all(assay: Command, browser: Path) -> None:
+    with AuthorizationServer() as server:
+        server.tokens["access_token"] = "at-of-no-use-to-anybody"
+        done = login(assay, server)
+    assert done.exit == 1
+    assert done.out.startswith("Signed in at ")
+    assert "[http_status]" in done.err
+
+
+def test_a_bearer_token_beside_the_sign_in_is_refused(
+    assay: Command, browser: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "token-of-somebody")
+    with AuthorizationServer() as server:
+        done = login(assay, server, "--bearer-env", "TOKEN")
+        assert (done.exit, server.requests) == (2, [])
+    assert "may not stand beside a bearer token" in done.err
+
+
+def test_an_endpoint_without_tls_that_is_not_on_this_machine_is_refused(assay: Command) -> None:
+    done = assay("login", "http://mcp.example.com/mcp")
+    assert done.exit == 2
+    assert "must be an https URL" in done.err
+
+
+# --- the signpost --------------------------------------------------------------------------------------------------
+
+TARGET = "https://auth.example.com/authorize?state=private-state"
+
+
+def test_a_signpost_sends_its_first_visitor_on_and_nobody_else() -> None:
+    with Signpost(TARGET) as signpost:
+        wrong = get(signpost.url + "x")
+        first, second = get(signpost.url), get(signpost.url)
+    assert [page.status for page in (wrong, first, second)] == [404, 303, 404]
+    assert first.headers["location"] == TARGET
+    assert first.headers["cache-control"] == "no-store"
+    assert "private-state" not in signpost.url
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", urlsplit(signpost.url).port or 0)) != 0
+
+
+def test_a_browser_that_does_not_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_url: str) -> Any:
+        raise OSError("no such program")
+
+    monkeypatch.setattr("webbrowser.open", fail)
+    assert open_browser("http://127.0.0.1:1/x", ()) is False
+    monkeypatch.setattr("webbrowser.open", lambda url: True)
+    assert open_browser("http://127.0.0.1:1/x", ()) is True
+
+
+def test_the_code_never_reaches_the_terminal(assay: Command, browser: Path) -> None:
+    with AuthorizationServer() as server:
+        done = login(assay, server, "--quiet")
+    assert (done.exit, done.err) == (0, "")
+    assert CODE not in done.out
