@@ -148,6 +148,13 @@ class Conversation:
         self.is_open = result.facts.get("connection") == "open"
         return result
 
+    def discover(self) -> StepResult:
+        """Look for the authorization server of the endpoint, without a client and without consent. Raises Failed."""
+        provider = self._session.provider(PROVIDER)
+        stop = self._session.interrupted
+        with self._shown("discovery"):
+            return provider.discover(self._aliases[self.renewals], deadline=self._deadline, stop=stop)
+
     def _consent(self, show: Callable[[str], None], _alias: str, url: str) -> None:
         check_page(url, self._origins)
         self._private.learn("", [url])

@@ -12,6 +12,7 @@ import jsonschema_rs
 import pytest
 import trustme
 
+from tests.fakes.authorization_server import AuthorizationServer
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Refusal, Request
 from tests.host_command import Command, Done
 from tests.peers.process import free_port
@@ -241,9 +242,9 @@ def test_a_server_that_asks_for_credentials_is_well_and_the_rest_waits_for_them(
     assay: Command, protected_server: str, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = examine(assay, protected_server)
-    assert (found.exit, found.bad) == (0, {"challenge": "warning"})
+    assert (found.exit, found.bad) == (0, {"challenge": "warning", "oauth": "warning"})
     assert found["challenge"]["facts"]["status"] == 401
-    assert found["oauth"]["status"] == "skipped"
+    assert found["oauth"]["facts"]["code"] == "oauth_discovery_failed"
     assert set(found.status("answer", *SESSION, "tools")) == {"skipped"}
     assert assay("doctor", protected_server).out.splitlines()[-1].startswith("next: run `assay doctor` again with")
     monkeypatch.setenv("DESK_TOKEN", token)
@@ -252,24 +253,45 @@ def test_a_server_that_asks_for_credentials_is_well_and_the_rest_waits_for_them(
     assert found["challenge"]["message"] == "The credentials are accepted."
     monkeypatch.setenv("DESK_TOKEN", "another-token-altogether")
     found = examine(assay, protected_server, "--bearer-env", "DESK_TOKEN")
-    assert (found.exit, found.bad) == (1, {"challenge": "problem"})
+    assert (found.exit, found.bad) == (1, {"challenge": "problem", "oauth": "warning"})
 
 
 METADATA = "https://desk.example.com/.well-known/oauth-protected-resource"
 
 
-def test_a_challenge_that_says_where_to_get_a_token_is_well(assay: Command) -> None:
-    challenge = f'Bearer resource_metadata="{METADATA}", scope="a b"'
+def test_a_server_that_one_can_sign_in_to_shows_the_whole_way(assay: Command) -> None:
+    with AuthorizationServer() as server:
+        found = examine(assay, server.url)
+        done = assay("doctor", server.url)
+        assert [
+            request.path for request in server.requests if request.path in ("/register", "/authorize", "/token")
+        ] == []
+    assert (found.exit, found.bad, found.status("challenge", "oauth")) == (0, {}, ["ok", "ok"])
+    assert found["oauth"]["message"] == f"A sign-in can begin at the issuer {server.origin}."
+    assert [entry["taken"] for entry in found["oauth"]["facts"]["signIn"]] == [True, True, True]
+    assert found["oauth"]["facts"]["demand"]["scopes"] == ["tools.read"]
+    rows = [row.strip() for row in done.out.splitlines()]
+    assert f"+ protected resource metadata: {server.origin}/.well-known/oauth-protected-resource/mcp" in rows
+    assert "`assay login URL` tries it, in your browser." in rows
 
+
+def test_a_way_to_a_token_that_is_promised_and_leads_nowhere_is_a_problem(assay: Command) -> None:
+    with AuthorizationServer() as server:
+        server.metadata["issuer"] = "https://another.example"
+        found = examine(assay, server.url)
+    assert (found.exit, found.bad) == (1, {"oauth": "problem"})
+    assert found["oauth"]["facts"]["code"] == "oauth_discovery_failed"
+    assert [entry["taken"] for entry in found["oauth"]["facts"]["signIn"]][:2] == [True, True]
+
+
+def test_an_authorization_server_elsewhere_has_to_be_admitted(assay: Command) -> None:
     def refuse(_request: Request, peer: Peer) -> None:
-        peer.reply(401, b"", ("WWW-Authenticate", challenge))
+        peer.reply(401, b"", ("WWW-Authenticate", f'Bearer resource_metadata="{METADATA}"'))
 
     found = of_script(assay, McpScript({"initialize": refuse}))
-    assert (found.exit, found.bad, found["challenge"]["status"]) == (0, {}, "ok")
-    assert (found["oauth"]["status"], found["oauth"]["facts"]) == (
-        "skipped",
-        {"resource_metadata": METADATA, "scope": "a b"},
-    )
+    assert (found.exit, found.bad, found.status("challenge", "oauth")) == (0, {}, ["ok", "skipped"])
+    assert found["oauth"]["facts"]["code"] == "origin_not_admitted"
+    assert "--allow-origin https://desk.example.com:443" in found["oauth"]["message"]
 
 
 def test_a_403_is_a_problem_with_or_without_credentials(assay: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from host.doctor.agreeing import agreed, ended, stream
-from host.doctor.asking import asking
+from host.doctor.asking import asks_to_sign_in, challenge, oauth
 from host.doctor.certificates import tls_check
 from host.doctor.check import Check
 from host.doctor.reaching import answer, place_of, reaching
@@ -109,9 +109,8 @@ def test_a_certificate_that_says_little_is_trusted_all_the_same(certificate: Any
 # Challenges
 
 
-def challenge(*challenges: dict[str, Any], credentials: bool = False, status: int = 401) -> tuple[Check, Check]:
-    first, second = asking(refused(status, challenge=list(challenges)), credentials=credentials)
-    return first, second
+def asked(*challenges: dict[str, Any], credentials: bool = False, status: int = 401) -> Check:
+    return challenge(refused(status, challenge=list(challenges)), credentials=credentials)
 
 
 @pytest.mark.parametrize(
@@ -127,25 +126,54 @@ def challenge(*challenges: dict[str, Any], credentials: bool = False, status: in
 def test_a_challenge_is_as_good_as_what_it_says_about_credentials(
     challenges: list[dict[str, Any]], status: str, told: str
 ) -> None:
-    found, oauth = challenge(*challenges)
-    assert (found.status, oauth.status) == (status, "skipped")
+    found = asked(*challenges)
+    assert found.status == status
     assert told in found.message
     assert found.facts == {"status": 401, "challenges": challenges}
 
 
 def test_credentials_that_are_refused_are_a_problem_with_what_was_said() -> None:
     said = {"scheme": "Bearer", "parameters": {"error": "invalid_token", "error_description": "It is old."}}
-    found, _ = challenge(said, credentials=True)
+    found = asked(said, credentials=True)
     assert (found.status, found.message) == (
         "problem",
         "It refuses these credentials with HTTP 401 (invalid_token, It is old.).",
     )
-    assert challenge(status=403)[0].status == "problem"
+    assert asked(status=403).status == "problem"
 
 
 def test_no_answer_says_nothing_about_credentials() -> None:
-    found, oauth = asking(result(code="unreachable"), credentials=False)
-    assert (found.status, oauth.status) == ("skipped", "skipped")
+    assert challenge(result(code="unreachable"), credentials=False).status == "skipped"
+
+
+PROMISE = {"scheme": "Bearer", "parameters": {"resource_metadata": METADATA}}
+RECORD = [{"document": "challenge", "url": "x", "status": 401, "reason": "so", "taken": True}]
+
+
+@pytest.mark.parametrize(
+    ("challenges", "status", "code", "expected"),
+    [
+        ([PROMISE], "succeeded", None, "ok"),
+        ([], "succeeded", None, "ok"),
+        ([PROMISE], "failed", "oauth_discovery_failed", "problem"),
+        ([], "failed", "oauth_discovery_failed", "warning"),
+        ([PROMISE], "failed", "oauth_unsupported", "problem"),
+        ([PROMISE], "failed", "origin_not_admitted", "skipped"),
+    ],
+)
+def test_a_sign_in_that_cannot_begin_is_as_bad_as_it_was_promised(
+    challenges: list[dict[str, Any]], status: Status, code: str | None, expected: str
+) -> None:
+    discovered = result(status, code, message="So.", facts={"signIn": RECORD, "demand": None})
+    check = oauth(refused(401, challenge=challenges), discovered)
+    assert (check.id, check.status, check.message) == ("oauth", expected, "So.")
+    assert check.facts == {"signIn": RECORD} | ({} if code is None else {"code": code})
+
+
+def test_a_sign_in_is_looked_for_where_a_token_is_asked_for() -> None:
+    assert [asks_to_sign_in(refused(status)) for status in (401, 403, 404)] == [True, False, False]
+    assert not asks_to_sign_in(connected())
+    assert oauth(connected(), None).status == "skipped"
 
 
 # The session

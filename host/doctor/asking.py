@@ -1,20 +1,53 @@
-"""Checks of what a server asks of whoever comes: its challenge, and what that says of signing in."""
+"""Checks of what a server asks of whoever comes: its challenge, and whether a sign-in could begin."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from host.doctor.check import Check, ok, problem, skipped, warning
 from host.doctor.reaching import REFUSING, http_facts
+from protocol.failures import Code
 from protocol.wire.steps import StepResult
 
-__all__ = ["asking"]
+__all__ = ["UNAUTHORIZED", "asks_to_sign_in", "challenge", "oauth"]
+
+UNAUTHORIZED: Final = 401
+#: What discovery found, as facts of its step.
+_FOUND: Final = ("signIn", "demand", "found")
 
 
-def asking(connected: StepResult, *, credentials: bool) -> list[Check]:
-    """Return the checks; ``credentials`` tells whether any were sent."""
+def challenge(connected: StepResult, *, credentials: bool) -> Check:
+    """Return the check of the challenge; ``credentials`` tells whether any were sent."""
     http = http_facts(connected)
-    challenges = [each for each in http.get("challenge") or [] if isinstance(each, dict)]
-    return [_challenge(connected, http, challenges, credentials=credentials), _oauth(http, challenges)]
+    return _challenge(connected, http, _challenges(http), credentials=credentials)
+
+
+def asks_to_sign_in(connected: StepResult) -> bool:
+    """Tell whether the server asks for a token, so that it is worth a look where one could come from."""
+    return http_facts(connected).get("status") == UNAUTHORIZED
+
+
+def oauth(connected: StepResult, discovered: StepResult | None) -> Check:
+    """Return the check of the documents that lead to a sign-in; ``discovered`` is None when nobody looked for them.
+
+    That none can begin is a problem where the challenge says that one could, else a warning: tokens may be brought.
+    """
+    if discovered is None:
+        return skipped("oauth", "Nothing asked for it.")
+    facts = {name: discovered.facts[name] for name in _FOUND if discovered.facts.get(name) is not None}
+    if discovered.status == "succeeded":
+        return ok("oauth", discovered.message, "`assay login URL` tries it, in your browser.", facts)
+    facts["code"] = discovered.code
+    if discovered.code == Code.ORIGIN_NOT_ADMITTED:
+        return skipped("oauth", discovered.message, facts)
+    promised = "resource_metadata" in (_bearer(_challenges(http_facts(connected))) or {})
+    advice = "The record says which document was asked for, and why it was passed over."
+    if promised:
+        return problem("oauth", discovered.message, advice, facts)
+    return warning("oauth", discovered.message, f"{advice} Without a sign-in, tokens have to be brought.", facts)
+
+
+def _challenges(http: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [each for each in http.get("challenge") or [] if isinstance(each, dict)]
 
 
 def _challenge(
@@ -27,11 +60,11 @@ def _challenge(
     facts = {"status": http["status"], "challenges": challenges}
     bearer = _bearer(challenges)
     said = ", ".join(str(bearer[name]) for name in ("error", "error_description") if bearer and name in bearer)
-    if http["status"] == 403 or credentials:
+    if http["status"] != UNAUTHORIZED or credentials:
         who = "these credentials" if credentials else "whoever comes without credentials, and asks for none"
         told = f"It refuses {who} with HTTP {http['status']}{f' ({said})' if said else ''}."
         help_ = "Check the token, its scopes, and that it is meant for this server."
-        if http["status"] == 403 and not credentials:
+        if http["status"] != UNAUTHORIZED and not credentials:
             help_ = "It may refuse by origin, host or network: look at the answer and at the server's log."
         return problem("challenge", told, help_, facts)
     return _asked(challenges, bearer, facts)
@@ -63,14 +96,3 @@ def _bearer(challenges: list[dict[str, Any]]) -> dict[str, Any] | None:
             parameters = each.get("parameters")
             return parameters if isinstance(parameters, dict) else {}
     return None
-
-
-def _oauth(http: Mapping[str, Any], challenges: list[dict[str, Any]]) -> Check:
-    """Tell what the challenge says of signing in. The one place for discovery, step by step, once plugins tell it."""
-    if http.get("status") not in REFUSING:
-        return skipped("oauth", "Nothing asked for it.")
-    bearer = _bearer(challenges) or {}
-    facts: dict[str, Any] = {name: bearer[name] for name in ("resource_metadata", "scope") if name in bearer}
-    if "resource_metadata" not in facts:
-        return skipped("oauth", "The challenge names no resource metadata to follow.", facts)
-    return skipped("oauth", "The challenge names resource metadata; it is not followed yet.", facts)

@@ -6,7 +6,7 @@ from typing import Final
 
 from host.conversation import Conversation
 from host.doctor.agreeing import SESSION_CHECKS, agreed, ended, stream
-from host.doctor.asking import asking
+from host.doctor.asking import asks_to_sign_in, challenge, oauth
 from host.doctor.catalogue import catalogue
 from host.doctor.check import Check, problem, skipped
 from host.doctor.reaching import answer, place_of, reaching
@@ -31,7 +31,8 @@ def examine(conversation: Conversation, url: str, *, credentials: bool) -> list[
     checks = [
         *reaching(place, connected, time.time()),
         answer(place, connected),
-        *asking(connected, credentials=credentials),
+        challenge(connected, credentials=credentials),
+        oauth(connected, _discover(conversation, connected)),
     ]
     names = [name for name in INVENTORIES if name in conversation.commands]
     if connected.status != "succeeded":
@@ -44,6 +45,19 @@ def examine(conversation: Conversation, url: str, *, credentials: bool) -> list[
     endings = conversation.disconnect_all()
     checks += [*agreed(connected), ended(endings[0]), stream([*heard, endings[0]])]
     return checks + [check for name, result in zip(names, listing, strict=True) for check in catalogue(name, result)]
+
+
+def _discover(conversation: Conversation, connected: StepResult) -> StepResult | None:
+    """Look for the authorization server of a server that asks for a token, if the plugin can."""
+    if not asks_to_sign_in(connected):
+        return None
+    try:
+        return conversation.discover()
+    except Failed as failed:
+        # A plugin of another make need not know how.
+        if failed.code is Code.INTERNAL:
+            return None
+        raise
 
 
 def _next(conversation: Conversation, name: str) -> StepResult:
