@@ -263,9 +263,7 @@ def test_a_server_that_one_can_sign_in_to_shows_the_whole_way(assay: Command) ->
     with AuthorizationServer() as server:
         found = examine(assay, server.url)
         done = assay("doctor", server.url)
-        assert [
-            request.path for request in server.requests if request.path in ("/register", "/authorize", "/token")
-        ] == []
+        assert {request.path for request in server.requests}.isdisjoint({"/register", "/authorize", "/token"})
     assert (found.exit, found.bad, found.status("challenge", "oauth")) == (0, {}, ["ok", "ok"])
     assert found["oauth"]["message"] == f"A sign-in can begin at the issuer {server.origin}."
     assert [entry["taken"] for entry in found["oauth"]["facts"]["signIn"]] == [True, True, True]
@@ -280,7 +278,7 @@ def test_a_way_to_a_token_that_is_promised_and_leads_nowhere_is_a_problem(assay:
         server.metadata["issuer"] = "https://another.example"
         found = examine(assay, server.url)
     assert (found.exit, found.bad) == (1, {"oauth": "problem"})
-    assert found["oauth"]["facts"]["code"] == "oauth_discovery_failed"
+    assert found["oauth"]["facts"]["code"] == "oauth_issuer_mismatch"
     assert [entry["taken"] for entry in found["oauth"]["facts"]["signIn"]][:2] == [True, True]
 
 
