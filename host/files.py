@@ -10,7 +10,16 @@ from host.settings import SETTINGS_FILE, SETTINGS_LIMIT
 from host.visible import line
 from protocol.failures import Code, Failed
 
-__all__ = ["PrivateFile", "absolute", "find_settings", "flow_files", "read_file", "read_private_file"]
+__all__ = [
+    "PrivateFile",
+    "absolute",
+    "find_settings",
+    "flow_files",
+    "read_file",
+    "read_private_file",
+    "recorded",
+    "shown",
+]
 
 #: Group and others: what a private file's mode may hold none of.
 _NOT_MINE: Final = stat.S_IRWXG | stat.S_IRWXO
@@ -136,3 +145,14 @@ def _begins_with_frontmatter(path: str) -> bool:
         return read_file(path, 8).removeprefix(b"\xef\xbb\xbf").startswith(b"---")
     except Failed:
         return True
+
+
+def shown(path: str) -> str:
+    """Return a path as text; bytes of it that are not UTF-8 are replaced."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def recorded(path: Path, folder: str) -> str:
+    """Return a flow's path as runs record it: the same from wherever in the project a command is given."""
+    whole, root = path.absolute(), Path(folder).absolute()
+    return shown(os.path.normpath(whole.relative_to(root) if whole.is_relative_to(root) else whole))

@@ -11,7 +11,7 @@ from host.consent import Grant, read_grant
 from host.description import Description, read_description
 from host.executable import Executable, describe, find, without
 from host.exposure import exposed_inputs, exposed_text
-from host.files import find_settings, flow_files, read_file, read_private_file
+from host.files import find_settings, flow_files, read_file, read_private_file, recorded, shown
 from host.flow import Flow
 from host.inputs import read_inputs, require_taken
 from host.origins import admitted_origins
@@ -280,26 +280,15 @@ def _read(flows: Sequence[str]) -> dict[str, Draft | FlowOutcome]:
         paths = flow_files(named)
         if not paths:
             told = "The folder holds no flow: no file ending in .md that begins with frontmatter (`---`)."
-            found[named] = refuse(None, _shown(named), "", [Problem(0, 0, 0, told, "Name a flow file.")])
+            found[named] = refuse(None, shown(named), "", [Problem(0, 0, 0, told, "Name a flow file.")])
         for path in paths:
             if path in found:
                 continue
             try:
-                found[path] = parse_flow(_shown(path), read_file(path, FLOW_LIMIT))
+                found[path] = parse_flow(shown(path), read_file(path, FLOW_LIMIT))
             except Failed as failed:
-                found[path] = refuse(None, _shown(path), "", [Problem(0, 0, 0, failed.failure.message, "")])
+                found[path] = refuse(None, shown(path), "", [Problem(0, 0, 0, failed.failure.message, "")])
     return found
-
-
-def _shown(path: str) -> str:
-    """Return a path as text; bytes of it that are not UTF-8 are replaced."""
-    return os.fsencode(path).decode("utf-8", "replace")
-
-
-def _recorded(path: Path, folder: str) -> str:
-    """Return a flow's path as runs record it: the same from wherever in the project a command is given."""
-    whole, root = path.absolute(), Path(folder).absolute()
-    return _shown(os.path.normpath(whole.relative_to(root) if whole.is_relative_to(root) else whole))
 
 
 def _bindings(choices: Choices, descriptions: Mapping[str, Description]) -> Bindings | None:
@@ -344,7 +333,7 @@ def _job(
         told = "The flow holds a private value of a binding; it would be kept as evidence."
         failure = Failure(Code.PRIVATE_OPERAND, told)
         return refuse(flow.name, flow.file, flow.text, exposed, failure, redact=binder.redact)
-    return Job(flow, path, _recorded(path, folder), bound, unresolved)
+    return Job(flow, path, recorded(path, folder), bound, unresolved)
 
 
 def innocent(job: Job) -> FlowOutcome:
