@@ -142,7 +142,7 @@ class Conversation:
         stop = self._session.interrupted
         alias = self._aliases[self.renewals]
         on_consent = None if show is None else partial(self._consent, show)
-        with self._shown(command):
+        with self._shown(command.replace("_", " ")):
             provider.check(alias, command, arguments, (), stop)
             result = provider.run(alias, command, arguments, deadline=self._deadline, stop=stop, on_consent=on_consent)
         self.is_open = result.facts.get("connection") == "open"

@@ -1,7 +1,6 @@
 """Does several pieces of work at once, each on a thread; their results come in the order of the pieces."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 __all__ = ["run_all"]
@@ -16,5 +15,7 @@ def run_all(work: Sequence[Callable[[], _Result]], threads: int) -> list[_Result
     """
     if threads == 1 or len(work) < 2:
         return [piece() for piece in work]
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(min(threads, len(work)), "flow") as pool:
         return [future.result() for future in [pool.submit(piece) for piece in work]]

@@ -10,6 +10,7 @@ from host.doctor.catalogue import FACTS_LIMIT, catalogue
 from host.doctor.check import Check
 from host.doctor.entries import REASONS, finders
 from host.inventories import INVENTORIES
+from host.listing import LISTINGS
 from protocol.wire.steps import StepResult
 
 OBJECT = {"type": "object"}
@@ -200,4 +201,5 @@ def test_no_list_breaks_a_finder(inventory: str, entries: list[Any]) -> None:
 
 
 def test_every_inventory_looks_at_its_entries_first() -> None:
+    assert list(INVENTORIES) == list(LISTINGS)
     assert {name: finders(name)[0].name for name in INVENTORIES} == dict.fromkeys(INVENTORIES, "entries")

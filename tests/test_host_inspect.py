@@ -114,7 +114,7 @@ def test_options_say_who_connects_and_secrets_come_from_the_environment(
     monkeypatch.setenv("DESK_TOKEN", SECRET)
     monkeypatch.setenv("DESK_KEY", "another-secret")
     words = ["--bearer-env", "DESK_TOKEN", "--header-env", "X-Key=DESK_KEY", "--header", "X-Region=eu=1"]
-    words += ["--allow-origin", "https://auth.example.com", "--ca-file", "ca.pem"]
+    words += ["--allow-origin", "https://auth.example.com", "--ca-file", "ca.pem", "--timeout", "75.5"]
     assert ask(assay, "inspect", TARGET, *words).exit == 0
     initialized = assay.plugin.sent("initialize")[0]
     assert initialized["origins"] == ["http://127.0.0.1:9", "https://auth.example.com:443"]
@@ -124,6 +124,7 @@ def test_options_say_who_connects_and_secrets_come_from_the_environment(
         "bearerToken": SECRET,
         "headers": {"X-Key": "another-secret"},
         "caFile": str(assay.folder / "ca.pem"),
+        "timeoutMs": 75500,
     }
     assert assay.plugin.sent("run")[0]["arguments"] == {"headers": '{"X-Region":"eu=1"}'}
     assert not {"DESK_TOKEN", "DESK_KEY"} & set(assay.plugin.log[0]["environment"])
@@ -139,6 +140,8 @@ def test_options_say_who_connects_and_secrets_come_from_the_environment(
         (["--header", "no"], "KEY=VALUE"),
         (["--header", "A=1", "--header", "A=2"], "given twice"),
         (["--allow-origin", "auth.example.com"], "The allowed origin cannot be used"),
+        (["--timeout", "0.05"], "0.1<=x<=600"),
+        (["--timeout", "601"], "0.1<=x<=600"),
     ],
 )
 def test_wrong_options_are_refused_before_contact(assay: Command, words: list[str], told: str) -> None:

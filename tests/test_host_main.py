@@ -63,6 +63,11 @@ def test_help_imports_nothing_that_takes_time() -> None:
     assert imported("--help") & slow == set()
 
 
+def test_a_run_without_a_terminal_and_reports_imports_nothing_for_them() -> None:
+    heavy = {"rich", "jinja2", "concurrent", "httpx", "plugin", "asyncio", "playwright"}
+    assert imported("run", "examples/flows/inspect.md", "--quiet") & heavy == set()
+
+
 def test_a_plan_imports_no_http_stack_and_no_tables() -> None:
     assert imported("plan", "examples/flows/inspect.md") & {"rich", "httpx", "plugin", "asyncio", "ssl"} == set()
 
