@@ -81,9 +81,10 @@ def demo(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests; what stands behind `--` goes to pytest."""
+    """Run the tests, on every core; what stands behind `--` goes to pytest instead."""
     prepare(session, "tests")
-    session.run("python", "-m", "pytest", *session.posargs)
+    # Most tests wait for processes of their own. A file stays on one worker: its tests share servers.
+    session.run("python", "-m", "pytest", *(session.posargs or ["--numprocesses=auto", "--dist=loadfile", "--quiet"]))
 
 
 @nox.session

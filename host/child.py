@@ -13,7 +13,7 @@ from typing import IO, Final
 from protocol.failures import Code, Failed
 from protocol.wire.framing import PLUGIN_LINE_LIMIT, LineReader, TooLong
 
-__all__ = ["DIAGNOSTICS_LIMIT", "Child"]
+__all__ = ["DIAGNOSTICS_LIMIT", "Child", "ending"]
 
 #: Bytes of a child's stderr that are kept, the last ones: a traceback or a page of messages.
 DIAGNOSTICS_LIMIT: Final = 16 * 1024
@@ -176,3 +176,13 @@ class Child:
                     view = view[os.write(self._stdin.fileno(), view) :]
         with contextlib.suppress(OSError):
             self._stdin.close()
+
+
+def ending(status: int) -> str:
+    """Say how a program ended that has this exit status."""
+    if status >= 0:
+        return f"ended with exit status {status}"
+    try:
+        return f"was ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was ended by signal {-status}"

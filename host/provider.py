@@ -2,14 +2,13 @@
 
 import itertools
 import re
-import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
 from host.answering import OnConsent, answer
-from host.child import Child
+from host.child import Child, ending
 from host.executable import Executable
 from host.inbox import ENDED, Event, Gone, Inbox, Progress
 from host.outcome import code_named
@@ -340,15 +339,6 @@ class Provider:
             # Redacted before it is cut: half a private value would not be recognised.
             diagnostics = self._private.text(self._child.diagnostics())[-DIAGNOSTICS_SHOWN:].strip()
             facts: dict[str, Any] = {"diagnostics": diagnostics}
-            self._death = (_ending(status) if ended else reason, facts | ({"exit": status} if ended else {}))
+            self._death = (ending(status) if ended else reason, facts | ({"exit": status} if ended else {}))
         how, facts = self._death
         return Failed(Code.PLUGIN_DIED, f"The {self.name} plugin {how}.", data={"sent": sent, **facts})
-
-
-def _ending(status: int) -> str:
-    if status >= 0:
-        return f"ended with exit status {status}"
-    try:
-        return f"was ended by {signal.Signals(-status).name}"
-    except ValueError:
-        return f"was ended by signal {-status}"

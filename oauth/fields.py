@@ -80,8 +80,8 @@ def _choice(name: str, meaning: str, *choices: str) -> Field:
 _ROWS = (
     Field(
         "issuer",
-        "The trusted https issuer, exactly as the server's resource metadata lists it; `endpoint` for a server that is"
-        " its own authorization server; `listed` for the first listed one whose origin is admitted.",
+        "The trusted https issuer, exactly as the server's resource metadata lists it; `endpoint` where the"
+        " server's own origin is the issuer; `listed` for the first listed one whose origin is admitted.",
         {"type": "string", "minLength": 1, "maxLength": URL_LIMIT},
         required=True,
     ),

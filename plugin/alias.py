@@ -122,7 +122,6 @@ class Alias:
             self.connection.authorize(authorization)
         elif self.state == "refused":
             if self.connection is not None:
-                self.connection.rearm()
                 self.connection.end()
             self.connection, self.failed = None, False
 

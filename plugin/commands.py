@@ -228,14 +228,14 @@ _ROWS = (
     Command(
         BEGIN,
         "mutate",
-        "Start one private OAuth attempt and open the consent page in the host's Browser.",
+        "Begin to sign in: find the authorization server, become its client, and have its consent page shown.",
         "plugin.handlers.oauth:oauth_begin",
         (_PATH,),
     ),
     Command(
         FINISH,
         "mutate",
-        "Wait for consent, exchange the code once and install the token in this binding.",
+        "End a sign-in: await the browser's way back, get the token for its code, and use it from here on.",
         "plugin.handlers.oauth:oauth_finish",
         (),
     ),

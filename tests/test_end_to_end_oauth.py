@@ -12,6 +12,8 @@ import pytest
 
 from protocol.values.leaks import LeakScanner
 from tests.command_line import SCRIPT, Assay, Ran
+from tests.fakes.authorization_server import PLANTED, AuthorizationServer
+from tests.fakes.oauth_misbehaviours import MISBEHAVIOURS
 from tests.fakes.processes import descendants, until
 
 FLOW = """---
@@ -265,3 +267,29 @@ def test_a_plan_refuses_what_may_not_stand_between_the_halves_with_its_place(ass
     assert "Between `api.oauth_begin` (line 12) and `api.oauth_finish` only Browser commands may run." in planned.err
     assert "^^^^^^^^^" in planned.err
     assert "flow.md:14:1" in planned.err
+
+
+MISBEHAVING = [
+    "mixed-up state",
+    "denied, repeating the state",
+    "another issuer in the callback",
+    "a token refusal that repeats the code",
+    "a token reply with a repeated member",
+]
+
+
+@pytest.mark.parametrize("name", MISBEHAVING)
+def test_a_server_that_misbehaves_leaves_nothing_private_in_anything_kept(assay: Assay, name: str) -> None:
+    change, code, _ = MISBEHAVIOURS[name]
+    bind(assay, issuer="endpoint", clientAuthentication="none", consentTimeoutMs=30_000)
+    assay.write("flow.md", flow("", "echo"))
+    with AuthorizationServer() as server:
+        change(server)
+        ran = assay.run("flow.md", "--target", server.url, LOGIN_PASSWORD="unused-password")
+        sent = [request.path.partition("?")[2] for request in server.requests if request.path.startswith("/authorize")]
+        forms = [request.body.decode() for request in server.requests if request.path == "/token"]
+    assert ran.statuses[:2] == ["oauth_begin succeeded", f"oauth_finish failed {code}"]
+    fields = [pair.split("=", 1) for text in (*sent, *forms) for pair in text.split("&")]
+    private = [value for field, value in fields if field in ("state", "code_verifier", "code", "code_challenge")]
+    assert len(private) >= 2
+    assert not leaks(ran, *PLANTED, *sent, *private)

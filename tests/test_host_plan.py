@@ -143,3 +143,37 @@ def test_a_plugin_that_is_not_there_is_told(assay: Command) -> None:
     assert done.exit == 4
     assert "there is no such file" in done.err
     assert "help: " in done.err
+
+
+SIGNING_IN = """---
+name: Sign in
+providers:
+  api: MCP
+---
+
+```rfl
+api.oauth_begin
+api.oauth_finish
+api.tools
+```
+"""
+
+
+def test_a_flow_that_signs_in_is_planned_by_what_is_known_of_its_binding(assay: Command) -> None:
+    assay.write("f.md", SIGNING_IN)
+    unknown = plan(assay, "f.md")
+    assert (unknown.exit, "A sign-in needs exactly one Browser alias" in unknown.err) == (2, True)
+    bind(assay, {"oauth": {"issuer": "endpoint", "grant": "client_credentials"}})
+    assert plan(assay, "f.md").exit == 0
+    bind(assay, {"oauth": {"env": "OAUTH_SETTINGS"}})
+    assert plan(assay, "f.md").exit == 0
+    bind(assay, {"timeoutMs": 1000})
+    without = plan(assay, "f.md")
+    assert (without.exit, "its binding has no `oauth`" in without.err) == (2, True)
+
+
+def test_a_run_refuses_a_sign_in_without_oauth_before_contact(assay: Command) -> None:
+    assay.write("f.md", SIGNING_IN)
+    done = assay.run("f.md")
+    assert (done.exit, "f.md:8:1: error: The alias `api` cannot sign in" in done.err) == (2, True)
+    assert assay.plugin.ran == []

@@ -356,3 +356,15 @@ def test_a_plugin_that_reads_nothing_does_not_stop_the_deadline(start: Any, monk
     with pytest.raises(Failed):
         started.provider.compare("tools", {"x": "y" * 5_000_000}, {})
     assert not started.provider.alive
+
+
+def test_an_authorization_server_is_looked_for_and_answered_as_a_step_is(start: Any) -> None:
+    record = [{"document": "challenge", "url": "u", "status": 401, "reason": "taken", "taken": True}]
+    started = start(discover=[{"result": {"facts": {"connection": "none", "signIn": record}}}])
+    result = started.provider.discover("api", deadline=time.monotonic() + 20)
+    assert (result.status, result.effect, [entry["document"] for entry in result.facts["signIn"]]) == (
+        "succeeded",
+        "observe",
+        ["challenge"],
+    )
+    assert started.plugin.sent("discover") == [{"alias": "api"}]

@@ -14,6 +14,10 @@ REFUSED: dict[str, Any] = {"status": "failed", "code": "unreachable", "facts": {
 UNKNOWN: dict[str, Any] = {"status": "unknown", "code": "reply_lost", "facts": {"connection": "closed"}}
 
 
+#: How an alias stands after a command that succeeded, where that is not `open`.
+AFTER = {"disconnect": "disconnected", "oauth_begin": "none", "oauth_finish": "none"}
+
+
 def walk(given: Flow, happened: dict[str, dict[str, Any]], **options: Any) -> dict[str, str | None]:
     """Run a flow on paper; return each step's id with the reason why it was skipped, None when it ran."""
     course = Course(**options)
@@ -21,7 +25,7 @@ def walk(given: Flow, happened: dict[str, dict[str, Any]], **options: Any) -> di
     for section in given.sections:
         for step in section.steps:
             reason = course.reason(section, step)
-            after = {"disconnect": "disconnected"}.get(step.command, "open")
+            after = AFTER.get(step.command, "open")
             result = {
                 "status": "skipped" if reason else "succeeded",
                 "code": None,
@@ -204,3 +208,41 @@ def test_the_first_stop_is_the_one_that_is_told() -> None:
     course.stop("first")
     course.stop("second")
     assert course.reason(given.sections[0], given.steps[0]) == "first"
+
+
+SIGNING_IN = (
+    ("Sign in", 'api.oauth_begin\nsite.click selector="x"\napi.oauth_finish'),
+    ("Look", "api.tools # list\nanon.connect"),
+    ("End", "api.disconnect"),
+)
+BROWSER_FAILED: dict[str, Any] = {"status": "failed", "code": "timeout", "facts": {}}
+NOT_SIGNED_IN: dict[str, Any] = {"status": "failed", "code": "oauth_consent_denied", "facts": {"connection": "none"}}
+
+
+@pytest.mark.parametrize(
+    ("happened", "left_out"),
+    [
+        ({"sign-in/1.api.oauth_begin": NOT_SIGNED_IN}, "did not connect (see `sign-in/1.api.oauth_begin`)"),
+        ({"sign-in/2.site.click": BROWSER_FAILED}, "did not connect: `sign-in/3.api.oauth_finish` was left out"),
+        ({"sign-in/3.api.oauth_finish": NOT_SIGNED_IN}, "did not connect (see `sign-in/3.api.oauth_finish`)"),
+    ],
+)
+def test_an_alias_that_did_not_sign_in_is_left_out_and_others_go_on(
+    happened: dict[str, dict[str, Any]], left_out: str
+) -> None:
+    reasons = walk(flow(*SIGNING_IN, aliases="api anon site:Browser"), happened)
+    assert left_out in (reasons["look/list"] or "")
+    assert {step: bool(reason) for step, reason in reasons.items() if not step.startswith("sign-in")} == {
+        "look/list": True,
+        "look/2.anon.connect": False,
+        "end/1.api.disconnect": True,
+    }
+
+
+def test_a_second_beginning_after_one_that_was_left_out_lets_the_alias_go_on() -> None:
+    halves = "api.oauth_begin\napi.oauth_finish"
+    given = flow(
+        ("One", f"anon.connect\n{halves}"), ("Two", f"{halves}\napi.tools # list"), aliases="api anon site:Browser"
+    )
+    reasons = walk(given, {"one/1.anon.connect": REFUSED})
+    assert ran(reasons) == ["one/1.anon.connect", "two/1.api.oauth_begin", "two/2.api.oauth_finish", "two/list"]

@@ -99,7 +99,7 @@ def test_what_may_be_bound_fits_the_schema_as_well(value: dict[str, object]) -> 
     [
         ([], "the value must be an object, or a JSON object as a string"),
         ("[]", "the value must be an object, or a JSON object as a string"),
-        ("{", "the string is not strict JSON: a member name is expected"),
+        ("{", "the string is not strict JSON: a member name in double quotes is expected"),
         ('{"issuer":"a","issuer":"b"}', "the object repeats a field"),
         ({}, "`issuer` is required"),
         ({"issuer": 1}, "`issuer` must be a string of at most 8192 characters"),

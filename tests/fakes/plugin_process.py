@@ -133,6 +133,8 @@ class Plugin:
             self.send({"id": message["id"], **({"error": refused} if refused else {"result": effect})})
         elif method in ("consent/show", "consent/close"):
             self.perform(ops, message) or self.send({"id": message["id"], "result": {}})
+        elif method == "discover":
+            self.perform(ops, message) or self.reply(message, {})
         elif method == "compare":
             self.perform(ops, message) or self.send({"id": message["id"], "result": compare(**message["params"])})
         elif method == "shutdown":
