@@ -2,12 +2,15 @@
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from host.bindings import VARIABLE, Bindings, bind
+from host.board import Board, Row
 from host.consent import check_page
 from host.files import absolute
 from host.inbox import Progress
@@ -54,6 +57,7 @@ def read_server(
     header_envs: tuple[str, ...],
     headers: tuple[str, ...],
     ca_file: str | None,
+    timeout: float | None,
     plugin: str | None,
 ) -> Server:
     """Read the options of a command that talks to one server. Raises Failed (``invalid_arguments``)."""
@@ -65,13 +69,16 @@ def read_server(
         configuration["headers"] = {name: {"env": variable("--header-env", named)} for name, named in private.items()}
     if ca_file is not None:
         configuration["caFile"] = str(absolute(ca_file))
+    if timeout is not None:
+        configuration["timeoutMs"] = round(timeout * 1000)
     origins = admitted_origins(url, allow_origins)
     return Server(url, origins, _pairs("--header KEY=VALUE", headers), configuration, plugin)
 
 
 class Conversation:
-    """A plugin with one alias bound to one server. Raises Failed when it cannot be started or refuses the binding.
+    """A plugin with one alias bound to one server, and ``spare`` more of them for fresh sessions with the same server.
 
+    Raises Failed when it cannot be started or refuses the binding.
     ``hidden`` names the environment variables that no child may get.
     """
 
@@ -80,28 +87,39 @@ class Conversation:
         server: Server,
         environment: Mapping[str, str],
         interruption: Interruption,
-        on_progress: Callable[[Progress], None],
+        board: Board,
+        *,
+        spare: int = 0,
     ) -> None:
         executables, descriptions, failures = describe_providers([PROVIDER], server.plugin, environment)
         for failure in failures.values():
             raise Failed(failure.code, failure.message, data=failure.data)
         # A server that ends sessions itself answers DELETE with 405, which is no finding here.
-        bindings = Bindings({ALIAS: (PROVIDER, {"sessionCleanup": "server-managed", **server.configuration})})
+        configuration = {"sessionCleanup": "server-managed", **server.configuration}
+        self._aliases = [ALIAS, *(f"{ALIAS}_{number}" for number in range(2, spare + 2))]
+        bindings = Bindings(dict.fromkeys(self._aliases, (PROVIDER, configuration)))
         missing = sorted(name for name in bindings.names if not environment.get(name))
         if missing:
             told = f"The environment variable {', '.join(missing)} is not set, or is empty."
             raise Failed(Code.INVALID_ARGUMENTS, told)
-        bound = bind({ALIAS: PROVIDER}, bindings, server.url, environment, descriptions)
+        providers = dict.fromkeys(self._aliases, PROVIDER)
+        bound = bind(providers, bindings, server.url, environment, descriptions)
         #: The commands that the plugin has.
         self.commands = frozenset(descriptions[PROVIDER].commands)
         self._headers = server.headers
         self._origins = frozenset(server.origins)
         self.hidden = bindings.names
         self._private = Private(bound.private)
+        self._board = board
+        self._row: Row | None = None
+        self.renewals = 0
+        self.is_open = False
         identities = Identities(server.origins, bound.configurations, bindings.names)
         codes = {code: status for each in descriptions.values() for code, status in each.codes.items()}
-        self._session = Session(executables, environment, identities, self._private, interruption, on_progress, codes)
-        self._deadline = time.monotonic() + LIMIT_SECONDS
+        heard = self._progress
+        with self._shown("starting the plugin"):
+            self._session = Session(executables, environment, identities, self._private, interruption, heard, codes)
+        self._deadline = time.monotonic() + LIMIT_SECONDS + server.configuration.get("timeoutMs", 0) / 1000
 
     def __enter__(self) -> Self:
         return self
@@ -121,17 +139,45 @@ class Conversation:
         Raises Failed: what is refused, ``plugin_died``.
         """
         provider = self._session.provider(PROVIDER)
-        provider.check(ALIAS, command, arguments, (), self._session.interrupted)
-
-        def consent(_alias: str, url: str) -> None:
-            check_page(url, self._origins)
-            self._private.learn("", [url])
-            assert show is not None
-            show(url)
-
         stop = self._session.interrupted
-        on_consent = None if show is None else consent
-        return provider.run(ALIAS, command, arguments, deadline=self._deadline, stop=stop, on_consent=on_consent)
+        alias = self._aliases[self.renewals]
+        on_consent = None if show is None else partial(self._consent, show)
+        with self._shown(command):
+            provider.check(alias, command, arguments, (), stop)
+            result = provider.run(alias, command, arguments, deadline=self._deadline, stop=stop, on_consent=on_consent)
+        self.is_open = result.facts.get("connection") == "open"
+        return result
+
+    def _consent(self, show: Callable[[str], None], _alias: str, url: str) -> None:
+        check_page(url, self._origins)
+        self._private.learn("", [url])
+        show(url)
+
+    def renew(self) -> StepResult:
+        """Initialize a fresh session, because the one so far was closed. Raises IndexError when none is spare."""
+        self.renewals += 1
+        return self.connect()
+
+    def disconnect_all(self) -> list[StepResult]:
+        """End every session, the first one first; return how each ended."""
+        last = self.renewals
+        endings = []
+        for self.renewals in range(last + 1):
+            endings.append(self.run("disconnect", {}))
+        return endings
+
+    @contextmanager
+    def _shown(self, what: str) -> Iterator[None]:
+        """Show on the board what is going on; nothing is printed meanwhile."""
+        self._row = self._board.add(what)
+        try:
+            yield
+        finally:
+            self._row.end()
+
+    def _progress(self, progress: Progress) -> None:
+        if self._row is not None:
+            self._row.progress(progress)
 
     def end_session(self, terminal: Terminal) -> None:
         """End the session; that a server does not confirm it is worth a line, and no failure."""

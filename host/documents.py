@@ -7,10 +7,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from host.evidence import pretty
+from host.inert import Form
 from host.terminal import Terminal
 from protocol.failures import Code, Failed
 
-__all__ = ["STANDARD_OUTPUT", "check_place", "replace_file", "write_document", "write_new"]
+__all__ = [
+    "STANDARD_OUTPUT",
+    "append",
+    "check_place",
+    "replace_file",
+    "write_content",
+    "write_document",
+    "write_new",
+]
 
 #: In place of a file name: standard output.
 STANDARD_OUTPUT: Final = "-"
@@ -43,10 +52,14 @@ def check_place(name: str | None) -> None:
 
 
 def write_document(name: str, document: Any, terminal: Terminal) -> None:
-    """Write a document, indented. Raises Failed (``invalid_arguments``) when the file cannot be written."""
-    content = pretty(document)
+    """Write a JSON document, indented. Raises Failed (``invalid_arguments``) when the file cannot be written."""
+    write_content(name, pretty(document), "json", terminal)
+
+
+def write_content(name: str, content: bytes, form: Form, terminal: Terminal) -> None:
+    """Write the bytes of a document, all of them or none. Raises Failed (``invalid_arguments``) when that fails."""
     if name == STANDARD_OUTPUT:
-        terminal.document(content)
+        terminal.document(content, form)
         return
     try:
         replace_file(Path(name), content)
@@ -84,6 +97,21 @@ def _is_device(path: Path) -> bool:
 def _place(path: Path) -> Path:
     """Return where the file is written: where the path leads when it is a link."""
     return Path(os.path.realpath(path)) if os.path.islink(path) else path
+
+
+def append(name: str, content: bytes, limit: int) -> bool:
+    """Append to a file that others write as well, unless it would then have more than ``limit`` bytes.
+
+    Tells whether it was appended. Raises Failed (``invalid_arguments``) when the file cannot be written.
+    """
+    try:
+        with open(name, "ab") as file:
+            if file.tell() + len(content) > limit:
+                return False
+            file.write(content)
+    except OSError as error:
+        raise _refused(name, error.strerror or "the system refused") from None
+    return True
 
 
 def write_new(name: str, text: str, mode: int) -> bool:

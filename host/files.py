@@ -10,16 +10,7 @@ from host.settings import SETTINGS_FILE, SETTINGS_LIMIT
 from host.visible import line
 from protocol.failures import Code, Failed
 
-__all__ = [
-    "PrivateFile",
-    "absolute",
-    "find_settings",
-    "flow_files",
-    "read_file",
-    "read_private_file",
-    "recorded",
-    "shown",
-]
+__all__ = ["PrivateFile", "absolute", "find_settings", "read_file", "read_private_file"]
 
 #: Group and others: what a private file's mode may hold none of.
 _NOT_MINE: Final = stat.S_IRWXG | stat.S_IRWXO
@@ -126,33 +117,3 @@ def _writable_by_others(place: Path) -> bool:
         return bool(place.stat().st_mode & stat.S_IWOTH)
     except OSError:
         return True
-
-
-def flow_files(named: str) -> list[str]:
-    """Return the flow files that a name stands for: itself, or those in the folder and below it, hidden ones aside."""
-    if not os.path.isdir(named):
-        return [os.path.normpath(named)]
-    found = []
-    for folder, folders, names in os.walk(named):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        paths = [os.path.normpath(os.path.join(folder, name)) for name in sorted(names)]
-        found += [path for path in paths if path.endswith(".md") and _begins_with_frontmatter(path)]
-    return found
-
-
-def _begins_with_frontmatter(path: str) -> bool:
-    try:
-        return read_file(path, 8).removeprefix(b"\xef\xbb\xbf").startswith(b"---")
-    except Failed:
-        return True
-
-
-def shown(path: str) -> str:
-    """Return a path as text; bytes of it that are not UTF-8 are replaced."""
-    return os.fsencode(path).decode("utf-8", "replace")
-
-
-def recorded(path: Path, folder: str) -> str:
-    """Return a flow's path as runs record it: the same from wherever in the project a command is given."""
-    whole, root = path.absolute(), Path(folder).absolute()
-    return shown(os.path.normpath(whole.relative_to(root) if whole.is_relative_to(root) else whole))

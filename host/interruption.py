@@ -1,6 +1,7 @@
 """The user's wish to stop: once ends what runs and cleans up, twice ends everything at once."""
 
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -12,18 +13,24 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interruption:
-    """Counts how often the user asked to stop. Listeners are called with the count, in a signal handler."""
+    """Counts how often the user asked to stop. Listeners are called with the count, in a signal handler.
+
+    They are added and removed by any thread; the handler takes no lock, for it may interrupt who holds it.
+    """
 
     def __init__(self) -> None:
         self.level = 0
+        self._lock = threading.Lock()
         self._listeners: tuple[Callable[[int], None], ...] = ()
 
     def add(self, listener: Callable[[int], None]) -> None:
         """Have ``listener`` called at each further request. It must not block, lock or raise."""
-        self._listeners = (*self._listeners, listener)
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
 
     def remove(self, listener: Callable[[int], None]) -> None:
-        self._listeners = tuple(other for other in self._listeners if other != listener)
+        with self._lock:
+            self._listeners = tuple(other for other in self._listeners if other != listener)
 
     def request(self) -> None:
         """Ask to stop once more."""

@@ -22,9 +22,11 @@ COMMANDS: Final = {
     "init": "Write a first flow, settings and bindings.",
     "plan": "Check flows and list their steps; contacts no server.",
     "run": "Run flows and keep evidence.",
+    "doctor": "Tell what is true of a server, and what is wrong with it.",
     "inspect": "Show what a server offers.",
     "call": "Call one tool and show the exact reply.",
     "login": "Sign in with OAuth, in your own browser, and tell what was granted.",
+    "report": "Write reports of kept runs: JUnit, HTML, JSON, GitHub.",
     "diff": "Compare inventories of two runs.",
     "plugins": "Show the commands of each plugin.",
 }

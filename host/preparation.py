@@ -1,7 +1,7 @@
 """From a command line to flows ready to be checked: files, settings, plugins, bindings, with all refusals at once."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -9,15 +9,18 @@ from typing import Any, Final, NamedTuple
 from host.bindings import BINDINGS_LIMIT, Bindings, Bound, bind, read_bindings, stand_in
 from host.consent import Grant, read_grant
 from host.description import Description, read_description
+from host.discovery import path_text
 from host.executable import Executable, describe, find, without
 from host.exposure import exposed_inputs, exposed_text
-from host.files import find_settings, flow_files, read_file, read_private_file, recorded, shown
+from host.files import find_settings, read_private_file
 from host.flow import Flow
 from host.inputs import read_inputs, require_taken
 from host.origins import admitted_origins
-from host.outcome import ERROR_EXIT, REFUSED_EXIT, FlowOutcome, code_of_failure, exit_of_failure
-from host.problems import Problem, render
-from host.reading import FLOW_LIMIT, PROVIDERS, Draft, check_flow, parse_flow
+from host.outcome import FlowOutcome
+from host.problems import render
+from host.reading import PROVIDERS, Draft, check_flow
+from host.refusals import innocent, refuse
+from host.selection import read_flows, select
 from host.settings import Choices, choose, read_settings
 from host.terminal import standard_input
 from protocol.failures import Code, Failed, Failure
@@ -29,10 +32,8 @@ __all__ = [
     "Prepared",
     "describe_providers",
     "harmless",
-    "innocent",
     "load_choices",
     "prepare",
-    "refuse",
 ]
 
 #: Stands for the target of a plan that has none: commands are checked, nothing is contacted.
@@ -54,6 +55,7 @@ class Options(NamedTuple):
     inputs: tuple[str, ...] = ()
     plugin: str | None = None
     evidence: str | None = None
+    tags: tuple[str, ...] = ()
     planning: bool = False
 
 
@@ -102,7 +104,7 @@ def prepare(options: Options, environment: Mapping[str, str]) -> Prepared:
     folder, choices = load_choices(options, environment)
     origins = admitted_origins(choices.target, choices.allow_origins)
     given = read_inputs(options.inputs)
-    read = _read(options.flows)
+    read = select(read_flows(options.flows), options.tags)
     drafts = [draft for draft in read.values() if isinstance(draft, Draft)]
     if drafts:
         require_taken(given, {name for draft in drafts for name in draft.inputs})
@@ -119,42 +121,11 @@ def prepare(options: Options, environment: Mapping[str, str]) -> Prepared:
         for path, entry in read.items()
     ]
     jobs = tuple(outcome for outcome in made if isinstance(outcome, Job))
-    refused = [innocent(outcome) if isinstance(outcome, Job) else outcome for outcome in made]
+    refused = [innocent(outcome.flow) if isinstance(outcome, Job) else outcome for outcome in made]
     if len(jobs) == len(made):
         refused = []
     hidden = bindings.names if bindings else frozenset()
     return Prepared(jobs, tuple(refused), choices, origins, executables, descriptions, hidden, binder.known)
-
-
-def refuse(
-    flow: str | None,
-    file: str,
-    text: str,
-    problems: Sequence[Problem],
-    failure: Failure | None = None,
-    *,
-    redact: Callable[[str], str] = str,
-) -> FlowOutcome:
-    """Return the outcome of a flow that is not run: for problems in it, or for a failure around it.
-
-    ``redact`` sees every text of it, its name and its file's included.
-    """
-    status = exit_of_failure(failure) if failure else REFUSED_EXIT
-    told = failure.message if failure else _count(problems)
-    diagnostics = (failure.data or {}).get("diagnostics") if failure else None
-    return FlowOutcome(
-        flow=flow and redact(flow),
-        file=redact(file),
-        run=None,
-        folder=None,
-        status="error" if status >= ERROR_EXIT else "refused",
-        code=code_of_failure(failure) if failure else None,
-        message=redact(told),
-        problems=tuple(each._replace(message=redact(each.message), help=redact(each.help)) for each in problems),
-        shown=render(redact(file), text, problems, redact=redact) if problems else "",
-        exit=status if status >= ERROR_EXIT else REFUSED_EXIT,
-        notes=(f"its last words: {redact(diagnostics)}",) if diagnostics else (),
-    )
 
 
 def load_choices(options: Options, environment: Mapping[str, str]) -> tuple[str, Choices]:
@@ -273,22 +244,10 @@ class _Binder:
         return Bound(found), tuple(unresolved)
 
 
-def _read(flows: Sequence[str]) -> dict[str, Draft | FlowOutcome]:
-    """Read every flow file that is named or lies in a folder that is named, each once; or say why it cannot be."""
-    found: dict[str, Draft | FlowOutcome] = {}
-    for named in flows:
-        paths = flow_files(named)
-        if not paths:
-            told = "The folder holds no flow: no file ending in .md that begins with frontmatter (`---`)."
-            found[named] = refuse(None, shown(named), "", [Problem(0, 0, 0, told, "Name a flow file.")])
-        for path in paths:
-            if path in found:
-                continue
-            try:
-                found[path] = parse_flow(shown(path), read_file(path, FLOW_LIMIT))
-            except Failed as failed:
-                found[path] = refuse(None, shown(path), "", [Problem(0, 0, 0, failed.failure.message, "")])
-    return found
+def _recorded(path: Path, folder: str) -> str:
+    """Return a flow's path as runs record it: the same from wherever in the project a command is given."""
+    whole, root = path.absolute(), Path(folder).absolute()
+    return path_text(os.path.normpath(whole.relative_to(root) if whole.is_relative_to(root) else whole))
 
 
 def _bindings(choices: Choices, descriptions: Mapping[str, Description]) -> Bindings | None:
@@ -333,15 +292,4 @@ def _job(
         told = "The flow holds a private value of a binding; it would be kept as evidence."
         failure = Failure(Code.PRIVATE_OPERAND, told)
         return refuse(flow.name, flow.file, flow.text, exposed, failure, redact=binder.redact)
-    return Job(flow, path, recorded(path, folder), bound, unresolved)
-
-
-def innocent(job: Job) -> FlowOutcome:
-    """Return the outcome of a flow that is not run because of another one."""
-    told = Failure(Code.CANCELLED, "Not run: another flow was refused.")
-    outcome = refuse(job.flow.name, job.flow.file, job.flow.text, (), told)
-    return outcome._replace(code=None, status="refused", exit=REFUSED_EXIT)
-
-
-def _count(problems: Sequence[Problem]) -> str:
-    return f"{len(problems)} problem{'' if len(problems) == 1 else 's'}; nothing was contacted."
+    return Job(flow, path, _recorded(path, folder), bound, unresolved)

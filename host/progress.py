@@ -1,17 +1,18 @@
-"""Tells a run as it goes: a line for each step, and on a terminal what is running right now."""
+"""Tells runs as they go: a line for each step that ended, and on a terminal what is running right now."""
 
-import time
+import threading
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from host.board import Board
 from host.flow import Flow, Section, Step
 from host.inbox import Progress
-from host.outcome import ERROR_EXIT, FlowOutcome, StepOutcome, remedy
+from host.outcome import StepOutcome
 from host.problems import render
 from host.sign_in_record import record_rows
-from host.terminal import LiveLine, Terminal, line
+from host.terminal import Terminal, line
 
-__all__ = ["Teller", "summarize"]
+__all__ = ["Stage", "Teller"]
 
 _MARKS: Final = {"succeeded": "ok", "failed": "FAILED", "unknown": "UNKNOWN", "skipped": "skipped"}
 _INDENT: Final = " " * 12
@@ -19,33 +20,68 @@ _INDENT: Final = " " * 12
 _CAPTURE_SHOWN: Final = 200
 #: Changes of one comparison that are shown; the diff has all of them.
 _CHANGES_SHOWN: Final = 40
-#: Seconds between two updates of the running line: a page in ten milliseconds needs no picture.
-_UPDATE_SECONDS: Final = 0.1
+
+
+class Stage:
+    """Where the runs of one command line are told: results to standard output, or with ``to_error`` to standard error.
+
+    With ``together``, several flows run at once: the lines of each are kept back until it has ended, so that they stand
+    together.
+    """
+
+    def __init__(self, terminal: Terminal, board: Board, *, to_error: bool = False, together: bool = False) -> None:
+        self.terminal = terminal
+        self.board = board
+        self.to_error = to_error
+        self.together = together
+        self._lock = threading.Lock()
+        self._told = self._ended = self._total = 0
+
+    def expect(self, flows: int) -> None:
+        """Say how many flows are going to run."""
+        self._total = flows
+
+    def teller(self) -> "Teller":
+        """Return the listener of one more flow."""
+        return Teller(self)
+
+    def write(self, rows: Sequence[tuple[str, bool]], *, begins: bool = False) -> None:
+        """Write escaped lines, each with whether it is about what went wrong. ``begins``: they begin a flow."""
+        result = self.terminal.problem if self.to_error else self.terminal.result
+        with self._lock, self.board.aside():
+            if begins:
+                if self._told:
+                    result("")
+                self._told += 1
+            for text, problem in rows:
+                (self.terminal.problem if problem else result)(text)
+
+    def ended(self) -> None:
+        """Note that one more flow has ended."""
+        with self._lock:
+            self._ended += 1
+            if self.together:
+                self.board.note = f"{self._ended} of {self._total} flows have ended"
 
 
 class Teller:
-    """A run's listener. Lines go to standard output, or with ``to_error`` to standard error.
+    """The listener of one flow. ``redact`` is applied to every text that came from outside; its starter sets it."""
 
-    ``redact`` is applied to every text that came from outside; whoever starts a flow's plugins sets it.
-    """
-
-    def __init__(self, terminal: Terminal, live: LiveLine, *, to_error: bool = False) -> None:
+    def __init__(self, stage: Stage) -> None:
         self.redact: Callable[[str], str] = str
-        self._terminal = terminal
-        self._to_error = to_error
-        self._live = live
-        self._flows = 0
-        self._shown = 0.0
-        self._running = ""
+        self._stage = stage
+        self._quiet = stage.terminal.quiet
+        self._row = stage.board.add("starting")
+        self._rows: list[tuple[str, bool]] = []
+        self._begun = False
 
     def flow(self, flow: Flow) -> None:
         """Head a flow's lines, its warnings first."""
-        if flow.warnings and not self._terminal.quiet:
+        if self._stage.together:
+            self._row.name = line(flow.name)
+        if flow.warnings and not self._quiet:
             shown = render(flow.file, flow.text, flow.warnings, severity="warning", redact=self.redact)
-            self._terminal.problem(shown.rstrip())
-        if self._flows:
-            self._write("")
-        self._flows += 1
+            self._rows.append((shown.rstrip(), True))
         self._write(self._paint(f"{line(flow.name)}  ({line(self.redact(flow.file))})", "heading"))
 
     def section(self, section: Section) -> None:
@@ -55,26 +91,25 @@ class Teller:
             self._write(f"  {self._paint(line(self.redact(row)), 'prose')}" if row.strip() else "")
 
     def step_started(self, step: Step) -> None:
-        self._running = line(step.id)
-        self._live.show(f"    running {self._running}")
+        self._row.doing(line(step.id))
 
     def progress(self, progress: Progress) -> None:
         """Show how far the running step is. Called on a plugin's reading thread."""
-        now = time.monotonic()
-        if now - self._shown >= _UPDATE_SECONDS:
-            self._shown = now
-            total = "" if progress.total is None else f" of {progress.total}"
-            self._live.show(f"    running {self._running}: {progress.done}{total} {line(progress.unit)}")
+        self._row.progress(progress)
 
     def step_ended(self, step: Step, outcome: StepOutcome) -> None:
-        if self._terminal.quiet and outcome.status in ("succeeded", "skipped"):
-            self._live.clear()
+        if self._quiet and outcome.status in ("succeeded", "skipped"):
             return
         rows = [self.redact(row) for row in self._step(step, outcome)]
         mark = f"    {_MARKS[outcome.status]:<8}"
         self._write(self._paint(mark, outcome.status) + line(rows[0]), quiet=False)
         for row in rows[1:]:
             self._write(_INDENT + line(row), quiet=False)
+
+    def end(self) -> None:
+        """Write what was kept back, and take the flow off the board."""
+        self._row.end()
+        self._flush()
 
     def _step(self, step: Step, outcome: StepOutcome) -> list[str]:
         code = f" [{outcome.code}]" if outcome.code else ""
@@ -89,14 +124,20 @@ class Teller:
         return [*rows, *told, *_comparison(outcome), *_diagnostics(outcome)]
 
     def _write(self, text: str, *, quiet: bool = True) -> None:
-        if quiet and self._terminal.quiet:
+        if quiet and self._quiet:
             return
-        self._live.clear()
-        write = self._terminal.problem if self._to_error else self._terminal.result
-        write(text)
+        self._rows.append((text, False))
+        if not self._stage.together:
+            self._flush()
+
+    def _flush(self) -> None:
+        rows, self._rows = self._rows, []
+        if rows:
+            self._stage.write(rows, begins=not self._begun and not self._quiet)
+            self._begun = True
 
     def _paint(self, text: str, kind: str) -> str:
-        return self._terminal.paint(text, kind, error=self._to_error)
+        return self._stage.terminal.paint(text, kind, error=self._stage.to_error)
 
 
 def _comparison(outcome: StepOutcome) -> list[str]:
@@ -118,38 +159,3 @@ def _diagnostics(outcome: StepOutcome) -> list[str]:
     if not isinstance(diagnostics, str) or not diagnostics:
         return []
     return ["its last words:", *(f"| {row}" for row in diagnostics.splitlines())]
-
-
-def summarize(terminal: Terminal, flows: Sequence[FlowOutcome], *, to_error: bool = False) -> None:
-    """Tell how the flows went: for each a line with its counts, why it did not succeed, and where its evidence lies."""
-    for flow in flows:
-        if flow.shown:
-            terminal.problem(flow.shown.rstrip())
-        if terminal.quiet and flow.exit == 0:
-            continue
-        write = terminal.problem if to_error or flow.run is None else terminal.result
-        if flow.run is not None and not terminal.quiet:
-            write("")
-        for row in _flow(terminal, flow, to_error=to_error):
-            write(row)
-
-
-def _flow(terminal: Terminal, flow: FlowOutcome, *, to_error: bool) -> list[str]:
-    counts = _counts(flow)
-    status = terminal.paint(flow.status, flow.status, error=to_error or flow.run is None)
-    rows = [f"{status}: {line(flow.flow or flow.file)}" + (f" ({counts})" if counts else "")]
-    if flow.exit:
-        code = f" [{line(flow.code)}]" if flow.code else ""
-        rows.append(f"  {line(flow.message)}{code}")
-    if flow.exit == ERROR_EXIT and remedy(flow.code):
-        rows.append(f"  help: {remedy(flow.code)}")
-    rows += [f"  {line(note)}" for note in flow.notes]
-    if flow.folder is not None:
-        rows.append(f"  evidence: {line(flow.folder)}")
-    return rows
-
-
-def _counts(flow: FlowOutcome) -> str:
-    statuses = [step.status for step in flow.steps]
-    counted = [(name, statuses.count(name)) for name in ("succeeded", "failed", "unknown", "skipped")]
-    return ", ".join(f"{count} {name}" for name, count in counted if count)

@@ -38,6 +38,7 @@ def _step(step: StepOutcome) -> dict[str, Any]:
         "message": step.message,
         "capture": step.capture,
         "line": step.line,
+        "milliseconds": step.milliseconds,
         "state": step.state,
         "facts": dict(step.facts),
     }

@@ -1,8 +1,10 @@
-"""Runs prepared flows one after another: checks every step of all of them first, and keeps baselines."""
+"""Runs prepared flows, one by one or several at once: checks every step of all first, and keeps baselines."""
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -14,12 +16,15 @@ from host.evidence import Evidence
 from host.flow import Flow, Step
 from host.interruption import Interruption
 from host.outcome import ERROR_EXIT, INTERRUPTED_EXIT, FlowOutcome, code_of_failure, remedy
-from host.preparation import Job, Prepared, innocent, refuse
+from host.parallel import run_all
+from host.preparation import Job, Prepared
 from host.private import Private
 from host.problems import Problem
-from host.progress import Teller
+from host.progress import Stage, Teller
 from host.recorder import Recorder
+from host.refusals import innocent, refuse, refuse_flow
 from host.session import Identities, Session
+from host.waiting import await_port
 from protocol.failures import CODES, Code, Failed, Failure
 
 __all__ = ["RunOptions", "Runner", "check_jobs", "runs_folder"]
@@ -29,12 +34,17 @@ RUNS: Final = "runs"
 
 
 class RunOptions(NamedTuple):
-    """How flows are run. ``baseline`` is a path for one flow, None for the file beside each."""
+    """How flows are run: ``jobs`` of them at once, after ``wait`` seconds at most for the target's port.
+
+    ``baseline`` is a path for one flow, None for the file beside each.
+    """
 
     fail_fast: bool
     baseline: str | None
     update_baseline: bool
     fail_on: frozenset[str]
+    jobs: int = 1
+    wait: float | None = None
 
 
 def runs_folder(evidence: str) -> Path:
@@ -44,14 +54,14 @@ def runs_folder(evidence: str) -> Path:
 
 
 class Runner:
-    """Runs the prepared flows of one command line. ``teller`` is told how it goes."""
+    """Runs the prepared flows of one command line. ``stage`` is told how it goes."""
 
     def __init__(
-        self, prepared: Prepared, environment: Mapping[str, str], teller: Teller, interruption: Interruption
+        self, prepared: Prepared, environment: Mapping[str, str], stage: Stage, interruption: Interruption
     ) -> None:
         self._prepared = prepared
         self._environment = environment
-        self._teller = teller
+        self._stage = stage
         self._interruption = interruption
         self._known: list[Private] = []
 
@@ -62,11 +72,12 @@ class Runner:
     def check(self) -> list[FlowOutcome]:
         """Check every step of every flow; return an outcome for each flow when something is refused, else none."""
         jobs = self._prepared.jobs
-        session = self._start(jobs)
-        if isinstance(session, Failure):
-            return [_not_started(job, session, self._interruption) for job in jobs]
-        with session:
-            return check_jobs(jobs, session)
+        with self._listening() as teller:
+            session = self._start(jobs, teller)
+            if isinstance(session, Failure):
+                return [_not_started(job, session, self._interruption) for job in jobs]
+            with session:
+                return check_jobs(jobs, session)
 
     def run(self, options: RunOptions) -> list[FlowOutcome]:
         """Check every step of every flow, and run the flows unless one is refused.
@@ -78,23 +89,61 @@ class Runner:
             for job in jobs:
                 check_place(str(_baseline_path(job, options)))
         baselines = [_baseline(job, options) for job in jobs]
-        if len(jobs) > 1:
-            refused = self.check()
-            return refused or [self._alone(job, each, options) for job, each in zip(jobs, baselines, strict=True)]
-        return [self._alone(job, each, options, check=True) for job, each in zip(jobs, baselines, strict=True)]
+        self._stage.expect(len(jobs))
+        if len(jobs) == 1:
+            return [self._alone(jobs[0], baselines[0], options, check=True)]
+        refused = self.check()
+        if refused:
+            return refused
+        failure = self._wait(options)
+        if failure is not None:
+            return [_not_started(job, failure, self._interruption) for job in jobs]
+        work = [partial(self._counted, job, each, options) for job, each in zip(jobs, baselines, strict=True)]
+        return run_all(work, options.jobs)
+
+    def _counted(self, job: Job, baseline: Baseline | None, options: RunOptions) -> FlowOutcome:
+        try:
+            return self._alone(job, baseline, options)
+        finally:
+            self._stage.ended()
+
+    def _wait(self, options: RunOptions) -> Failure | None:
+        """Wait for the target's port, where that is asked for; return why nothing can be run."""
+        target = self._prepared.choices.target
+        if options.wait is None or target is None:
+            return None
+        row = self._stage.board.add("waiting for the server")
+        try:
+            return await_port(target, options.wait, lambda: self._interruption.level > 0)
+        finally:
+            row.end()
 
     def _alone(self, job: Job, baseline: Baseline | None, options: RunOptions, *, check: bool = False) -> FlowOutcome:
         """Run one flow with plugins of its own, which also check it when nothing has before."""
         if self._interruption.level:
             return _not_started(job, None, self._interruption)
-        session = self._start((job,))
-        if isinstance(session, Failure):
-            return _not_started(job, session, self._interruption)
-        with session:
-            refused = check_jobs((job,), session) if check else []
-            return refused[0] if refused else self._run(job, baseline, options, session)
+        with self._listening() as teller:
+            session = self._start((job,), teller)
+            if isinstance(session, Failure):
+                return _not_started(job, session, self._interruption)
+            with session:
+                refused = check_jobs((job,), session) if check else []
+                if refused:
+                    return refused[0]
+                failure = self._wait(options) if check else None
+                if failure is not None or self._interruption.level:
+                    return _not_started(job, failure, self._interruption)
+                return self._run(job, baseline, options, session, teller)
 
-    def _start(self, jobs: Sequence[Job]) -> Session | Failure:
+    @contextmanager
+    def _listening(self) -> Iterator[Teller]:
+        teller = self._stage.teller()
+        try:
+            yield teller
+        finally:
+            teller.end()
+
+    def _start(self, jobs: Sequence[Job], teller: Teller) -> Session | Failure:
         """Start the plugins that flows need; an alias is the same identity in all of them."""
         configurations: dict[str, dict[str, object]] = {}
         private: dict[str, tuple[str, ...]] = {}
@@ -105,10 +154,10 @@ class Runner:
                 private[provider] = tuple(dict.fromkeys((*private.get(provider, ()), *values)))
         known = Private({provider: private.get(provider, ()) for provider in configurations}, self._prepared.private)
         self._known.append(known)
-        self._teller.redact = known.text
+        teller.redact = known.text
         prepared = self._prepared
         identities = Identities(prepared.origins, configurations, prepared.hidden)
-        progress = self._teller.progress
+        progress = teller.progress
         try:
             return Session(
                 prepared.executables,
@@ -122,24 +171,26 @@ class Runner:
         except Failed as failed:
             return failed.failure._replace(message=known.text(failed.failure.message))
 
-    def _run(self, job: Job, baseline: Baseline | None, options: RunOptions, session: Session) -> FlowOutcome:
+    def _run(
+        self, job: Job, baseline: Baseline | None, options: RunOptions, session: Session, teller: Teller
+    ) -> FlowOutcome:
         root = runs_folder(self._prepared.choices.evidence)
         try:
             evidence = Evidence(root, session.private.leaks)
         except Failed as failed:
-            return refuse(job.flow.name, job.flow.file, job.flow.text, (), failed.failure)
+            return refuse_flow(job.flow, failed.failure)
         file = session.private.text(job.file)
         recorder = Recorder(evidence, job.flow, file, session.plugins, session.private, time.time())
         update = options.update_baseline
         comparator = Comparator(baseline, options.fail_on, update=update, root=root, file=file, run=evidence.run)
-        self._teller.flow(job.flow)
+        teller.flow(job.flow)
         ran = run_flow(
             job.flow,
             session,
             evidence,
             recorder,
             comparator,
-            self._teller,
+            teller,
             fail_fast=options.fail_fast,
             codes=self._prepared.codes,
         )
@@ -154,7 +205,7 @@ def check_jobs(jobs: Sequence[Job], session: Session) -> list[FlowOutcome]:
         return [_not_started(job, None, session.interruption) for job in jobs]
     if not any(refusals):
         return []
-    return [outcome or innocent(job) for job, outcome in zip(jobs, refusals, strict=True)]
+    return [outcome or innocent(job.flow) for job, outcome in zip(jobs, refusals, strict=True)]
 
 
 def _check(flow: Flow, session: Session) -> FlowOutcome | None:
@@ -186,9 +237,9 @@ def _problem(step: Step, failure: Failure) -> Problem:
 def _not_started(job: Job, failure: Failure | None, interruption: Interruption) -> FlowOutcome:
     if interruption.level:
         told = Failure(Code.CANCELLED, "Interrupted before anything was contacted.")
-        outcome = refuse(job.flow.name, job.flow.file, job.flow.text, (), told)
+        outcome = refuse_flow(job.flow, told)
         return outcome._replace(status="interrupted", exit=INTERRUPTED_EXIT)
-    return refuse(job.flow.name, job.flow.file, job.flow.text, (), failure)
+    return refuse_flow(job.flow, failure)
 
 
 def _baseline(job: Job, options: RunOptions) -> Baseline | None:

@@ -3,7 +3,7 @@
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,8 +18,11 @@ __all__ = [
     "earlier_runs",
     "find_inventory",
     "inventories",
+    "list_readable",
     "list_runs",
+    "read_diffs",
     "read_document",
+    "read_observation",
     "read_run",
 ]
 
@@ -76,6 +79,15 @@ def read_run(folder: Path) -> Run:
     return Run(folder, record, str(status))
 
 
+def list_readable(folders: Iterable[Path]) -> list[Run]:
+    """Read runs, leaving out what cannot be read."""
+    runs = []
+    for folder in folders:
+        with contextlib.suppress(Failed):
+            runs.append(read_run(folder))
+    return runs
+
+
 def inventories(run: Run) -> Iterator[Inventory]:
     """Give every inventory that a run's steps read to its end, in the order of the steps."""
     providers = run.record.get("providers")
@@ -107,6 +119,23 @@ def find_inventory(run: Run, step: str, inventory: str) -> Inventory | None:
     wanted = [entry for entry in steps if isinstance(entry, dict) and entry.get("id") == step] if steps else []
     found = inventories(run._replace(record=run.record | {"steps": wanted}))
     return next((entry for entry in found if entry.name == inventory), None)
+
+
+def read_observation(run: Run, folder: Any) -> dict[str, Any]:
+    """Return what is kept of a step in ``folder``; nothing for a step that was skipped, or that is withheld."""
+    if not isinstance(folder, str) or "/" in folder:
+        return {}
+    with contextlib.suppress(Failed):
+        return read_document(run.folder / "steps" / folder / "observation.json", "assay-observation/1")
+    return {}
+
+
+def read_diffs(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give every diff that a run's steps hold, by the id of the step."""
+    for step in _steps(run):
+        for path in sorted((run.folder / "steps" / step["folder"]).glob("*-diff.json")):
+            with contextlib.suppress(Failed):
+                yield step["id"], read_document(path, "assay-diff/1")
 
 
 def read_document(path: Path, form: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from host.baseline import read_baseline
 from host.runs import Inventory, Run, inventories, list_runs, read_run
 from protocol.failures import Code, Failed
 
-__all__ = ["Side", "find_side"]
+__all__ = ["Side", "find_run", "find_side"]
 
 _PLACE: Final = re.compile(r"latest(?:~([0-9]{1,4}))?")
 _ALIAS: Final = re.compile(r"(.+):([a-z][a-z0-9_]*)")
@@ -44,24 +44,29 @@ def find_side(text: str, root: Path) -> Side:
     return Side(title, origin, alias, entries)
 
 
-def _read(text: str, root: Path) -> tuple[dict[str, str], tuple[Inventory, ...]]:
+def find_run(text: str, root: Path) -> Run | None:
+    """Return the kept run that ``text`` names by its place, folder, id or `run.json`; None when it names none.
+
+    Runs lie in ``root``. Raises Failed (``invalid_arguments``).
+    """
     place = _PLACE.fullmatch(text)
     if place:
-        return _of_run(_latest(root, int(place[1] or 0)))
+        return _latest(root, int(place[1] or 0))
+    path = Path(text)
+    if path.name == "run.json" and os.path.isfile(path):
+        return read_run(path.parent)
+    return next((read_run(folder) for folder in (path, root / text) if os.path.isdir(folder)), None)
+
+
+def _read(text: str, root: Path) -> tuple[dict[str, str], tuple[Inventory, ...]]:
+    run = find_run(text, root)
+    if run is not None:
+        return {"run": run.id}, tuple(inventories(run))
     path = Path(text)
     if os.path.isfile(path):
-        if path.name == "run.json":
-            return _of_run(read_run(path.parent))
         baseline = read_baseline(path)
         return {"baseline": path.name}, baseline.entries
-    for folder in (path, root / text):
-        if os.path.isdir(folder):
-            return _of_run(read_run(folder))
     raise Failed(Code.INVALID_ARGUMENTS, f"There is no run and no baseline {text!r}. {_HELP}")
-
-
-def _of_run(run: Run) -> tuple[dict[str, str], tuple[Inventory, ...]]:
-    return {"run": run.id}, tuple(inventories(run))
 
 
 def _latest(root: Path, back: int) -> Run:

@@ -1,16 +1,17 @@
 """What people see, on the right stream: results, progress and problems."""
 
-import contextlib
 import os
 import shutil
 import sys
 import threading
+from collections.abc import Sequence
 from typing import ClassVar, Final, TextIO
 
+from host.inert import Form, inert_document, inert_text
 from host.visible import block, legible, line
 from protocol.failures import Code, Failed
 
-__all__ = ["LiveLine", "Terminal", "block", "line", "open_streams", "standard_input"]
+__all__ = ["Terminal", "block", "is_live", "line", "on_github", "open_streams", "standard_input"]
 
 _COLOURS: Final = {
     "succeeded": "32",
@@ -31,6 +32,10 @@ class Terminal:
     Callers escape what is not theirs with :func:`line` or :func:`block`. Colour only where the stream is a terminal and
     NO_COLOR is unset. A reader that closes the stream early (`| head`) is no failure: the rest is dropped. So it is
     when a stream cannot be written to (a full disk), which stops nothing that is under way: :meth:`close` tells it.
+    Lines of several threads do not mix.
+
+    ``github``: what is written is read by GitHub's runner, so nothing of it may be a workflow command but what
+    :meth:`commands` writes. It is on by itself in a job of GitHub Actions.
     """
 
     #: Why standard output did not take something, whichever terminal wrote it.
@@ -39,7 +44,9 @@ class Terminal:
     def __init__(self, out: TextIO | None = None, error: TextIO | None = None, *, quiet: bool = False) -> None:
         self._out = out or sys.stdout
         self._error = error or sys.stderr
+        self._lock = threading.RLock()
         self.quiet = quiet
+        self.github = on_github()
 
     @property
     def wide(self) -> bool:
@@ -55,22 +62,30 @@ class Terminal:
         """Write lines that the user asked for."""
         self._write(self._out, text)
 
-    def document(self, content: bytes) -> None:
-        """Write the bytes of a JSON document to standard output, whatever its encoding is.
+    def document(self, content: bytes, form: Form = "json") -> None:
+        """Write the bytes of a document to standard output, whatever its encoding is.
 
-        On a terminal, what is not visible stands in it as JSON's own escapes: it is the same document.
+        On a terminal, what is not visible stands in JSON as JSON's own escapes: it is the same document.
         """
-        if self.wide:
+        if self.wide and form == "json":
             content = legible(content.decode()).encode()
-        try:
-            self._out.flush()
-            self._out.buffer.write(content)
-            self._out.buffer.flush()
-        except BrokenPipeError:
-            _give_up(self._out)
-        except OSError as error:
-            Terminal._untaken = _reason(error)
-            _give_up(self._out)
+        if self.github:
+            content = inert_document(content, form)
+        with self._lock:
+            try:
+                self._out.flush()
+                self._out.buffer.write(content)
+                self._out.buffer.flush()
+            except BrokenPipeError:
+                _give_up(self._out)
+            except OSError as error:
+                Terminal._untaken = _reason(error)
+                _give_up(self._out)
+
+    def commands(self, commands: Sequence[str], *, to_error: bool = False) -> None:
+        """Write workflow commands for GitHub's runner, as they are. It reads both streams."""
+        if commands:
+            self._put(self._error if to_error else self._out, "\n".join(commands))
 
     def progress(self, text: str) -> None:
         """Write a line about what is going on; nothing when quiet."""
@@ -94,19 +109,23 @@ class Terminal:
         return reason
 
     def _write(self, stream: TextIO, text: str) -> None:
-        try:
-            stream.write(text + "\n")
-            stream.flush()
-        except UnicodeEncodeError:
-            encoding = stream.encoding or "ascii"
-            stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
-            stream.flush()
-        except BrokenPipeError:
-            _give_up(stream)
-        except OSError as error:
-            if stream is self._out:
-                Terminal._untaken = _reason(error)
-            _give_up(stream)
+        self._put(stream, inert_text(text) if self.github else text)
+
+    def _put(self, stream: TextIO, text: str) -> None:
+        with self._lock:
+            try:
+                stream.write(text + "\n")
+                stream.flush()
+            except UnicodeEncodeError:
+                encoding = stream.encoding or "ascii"
+                stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+                stream.flush()
+            except BrokenPipeError:
+                _give_up(stream)
+            except OSError as error:
+                if stream is self._out:
+                    Terminal._untaken = _reason(error)
+                _give_up(stream)
 
 
 def _reason(error: OSError) -> str:
@@ -116,34 +135,6 @@ def _reason(error: OSError) -> str:
 def _give_up(stream: TextIO) -> None:
     """Drop what is still buffered: it would raise once more when the interpreter ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-class LiveLine:
-    """One line on standard error that says what is going on, replaced in place; nothing where that is no terminal."""
-
-    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
-        self._stream = stream or sys.stderr
-        self._live = not quiet and coloured(self._stream)
-        self._lock = threading.Lock()
-        self._up = False
-
-    def show(self, text: str) -> None:
-        """Replace the line; ``text`` is escaped already. May be called from any thread."""
-        if self._live:
-            width = shutil.get_terminal_size().columns
-            # A terminal that is gone is no reason to stop reading a plugin.
-            with self._lock, contextlib.suppress(OSError):
-                self._stream.write(f"\r\x1b[2K{text[: width - 1]}")
-                self._stream.flush()
-                self._up = True
-
-    def clear(self) -> None:
-        """Take the line away, before another one is written."""
-        with self._lock, contextlib.suppress(OSError):
-            if self._up:
-                self._stream.write("\r\x1b[2K")
-                self._stream.flush()
-                self._up = False
 
 
 def open_streams() -> None:
@@ -172,3 +163,13 @@ def standard_input(limit: int) -> bytes:
 def coloured(stream: TextIO) -> bool:
     """Tell whether a stream shows colours (https://no-color.org: any value of NO_COLOR but an empty one says no)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def is_live(stream: TextIO) -> bool:
+    """Tell whether what was written on a stream can be written over."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def on_github() -> bool:
+    """Tell whether this is a job of GitHub Actions."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"

@@ -133,7 +133,7 @@ def _token(alias: Alias, context: Context) -> str | None:
 
 
 def _session(step: Step, connection: Connection, outcome: Outcome) -> dict[str, Any]:
-    facts: dict[str, Any] = {"http": step.http(outcome)}
+    facts: dict[str, Any] = {"http": step.http(outcome), "network": connection.network}
     if outcome.kind == "result":
         facts |= {
             "protocol": connection.revision,

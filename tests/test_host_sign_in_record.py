@@ -27,5 +27,5 @@ def test_what_is_no_record_has_no_rows(facts: dict[str, Any]) -> None:
 
 
 def test_members_of_another_type_are_left_out() -> None:
-    odd = {"document": 7, "url": None, "status": "x", "reason": [], "taken": "yes"}
+    odd: dict[str, Any] = {"document": 7, "url": None, "status": "x", "reason": [], "taken": "yes"}
     assert record_rows({"signIn": [odd]}) == ["- 7: ", "    HTTP x: "]

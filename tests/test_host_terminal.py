@@ -2,13 +2,24 @@
 
 import io
 import json
+import re
+import threading
 import unicodedata
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.terminal import LiveLine, Terminal, block, line
+from host.inert import Form, inert_document, inert_text
+from host.terminal import Terminal, block, line
+
+
+class Slow(io.StringIO):
+    """A stream that takes one character at a time, so that writers could get in between."""
+
+    def write(self, text: str, /) -> int:
+        return sum(super(Slow, self).write(character) for character in text)
 
 
 class Screen(io.StringIO):
@@ -109,24 +120,67 @@ def test_a_character_that_the_stream_cannot_write_is_escaped() -> None:
     assert raw.getvalue() == b"n\\xe9e\n"
 
 
-def test_the_live_line_is_replaced_in_place_and_cleared_before_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    screen = Screen()
-    live = LiveLine(screen)
-    live.clear()
-    live.show("x" * 500)
-    live.show("second")
-    live.clear()
-    live.clear()
-    first, second, cleared = screen.getvalue().split("\r\x1b[2K")[1:]
-    assert first.rstrip("x") == ""
-    assert len(first) < 500
-    assert (second, cleared) == ("second", "")
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a :: b", "a :: b"),
+        ("::error::x", "\\x3a:error::x"),
+        (" \t ::add-mask::x", " \t \\x3a:add-mask::x"),
+        ("first\n::set-output name=a::b\nlast", "first\n\\x3a:set-output name=a::b\nlast"),
+        ("text ##[add-path]/tmp", "text ##\\x5badd-path]/tmp"),
+        ("###[error]", "###\\x5berror]"),
+        (":::", "\\x3a::"),
+    ],
+)
+def test_on_github_no_line_is_a_workflow_command(monkeypatch: pytest.MonkeyPatch, text: str, shown: str) -> None:
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    plain, out, error = io.StringIO(), io.StringIO(), io.StringIO()
+    Terminal(plain, io.StringIO()).result(text)
+    assert plain.getvalue() == f"{text}\n"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    terminal = Terminal(out, error)
+    terminal.result(text)
+    terminal.problem(text)
+    terminal.progress(text)
+    assert (out.getvalue(), error.getvalue()) == (f"{shown}\n", f"{shown}\n" * 2)
 
 
-def test_there_is_no_live_line_where_nobody_looks() -> None:
-    stream, screen = io.StringIO(), Screen()
-    LiveLine(stream).show("x")
-    LiveLine(screen, quiet=True).show("x")
-    assert stream.getvalue() + screen.getvalue() == ""
+#: What GitHub's runner trims before it looks for a command, of the characters that Python calls white space.
+COMMAND = re.compile(r"(?m)^\s*::|##\[")
+
+
+@given(st.text(st.sampled_from(":#[ \t\n\u00a0\u3000x")), st.sampled_from(["json", "markup"]))
+@settings(deadline=None, max_examples=300)
+def test_no_text_and_no_document_of_any_characters_holds_a_workflow_command(text: str, form: Form) -> None:
+    assert not COMMAND.search(inert_text(text))
+    assert not COMMAND.search(inert_document(text.encode(), form).decode())
+
+
+def test_documents_mean_the_same_when_they_are_inert() -> None:
+    value = {"##[error]a": "##[b", "c": ["::error::d", "\n::e"]}
+    encoded = json.dumps(value, indent=1, ensure_ascii=False).encode()
+    assert json.loads(inert_document(encoded, "json")) == value
+    markup = b"<a b='##[c'>\n ::error::d\n::e</a>"
+    parsed, shown = (ElementTree.fromstring(text) for text in (markup, inert_document(markup, "markup")))
+    assert (shown.text, shown.attrib) == (parsed.text, parsed.attrib)
+
+
+def test_commands_of_our_own_pass_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    out, error = io.StringIO(), io.StringIO()
+    terminal = Terminal(out, error)
+    terminal.commands(["::error::a", "::warning::b"])
+    terminal.commands(["::error::c"], to_error=True)
+    terminal.commands([])
+    assert (out.getvalue(), error.getvalue()) == ("::error::a\n::warning::b\n", "::error::c\n")
+
+
+def test_lines_of_several_threads_do_not_mix() -> None:
+    out = Slow()
+    terminal = Terminal(out, io.StringIO())
+    threads = [threading.Thread(target=terminal.result, args=(letter * 20,)) for letter in "abcdef"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(out.getvalue().splitlines()) == [letter * 20 for letter in "abcdef"]

@@ -127,7 +127,8 @@ def test_a_person_signs_in_by_a_browser_and_the_password_is_shown_nowhere(assay:
 def test_a_wrong_password_is_seen_in_what_the_page_says(assay: Assay, site: str) -> None:
     bindings = json.loads((EXAMPLES / "sign-in.bindings.json").read_text())
     bindings["site"]["configuration"]["timeoutMs"] = 3000
-    ran = assay.run(*sign_in(site, assay.write("b.json", json.dumps(bindings))), DESK_PASSWORD="not-the-password")
+    words = sign_in(site, assay.write("b.json", json.dumps(bindings)))
+    ran = assay.run(*words, "--fail-fast", DESK_PASSWORD="not-the-password")
     assert ran.statuses[6] == "expect_text failed timeout"
     assert ran.exit == 1
 

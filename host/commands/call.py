@@ -4,14 +4,14 @@ from typing import Any
 
 import click
 
+from host.board import Board
 from host.commands import options
 from host.conversation import Conversation, Server, read_argument, read_server
 from host.evidence import pretty
 from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.outcome import INTERRUPTED_EXIT, UNKNOWN_EXIT, exit_of_code
-from host.progress import Teller
-from host.terminal import LiveLine, Terminal, standard_input
+from host.terminal import Terminal, standard_input
 from protocol.wire.steps import StepResult
 
 __all__ = ["call"]
@@ -49,8 +49,8 @@ def call(
 def _call(
     server: Server, tool: str, arguments: str, as_json: bool, terminal: Terminal, interruption: Interruption
 ) -> int:
-    teller = Teller(terminal, LiveLine(quiet=terminal.quiet))
-    with Conversation(server, current_environment(), interruption, teller.progress) as conversation:
+    board = Board(quiet=terminal.quiet)
+    with board, Conversation(server, current_environment(), interruption, board) as conversation:
         result = conversation.connect()
         called = result.status == "succeeded"
         if called:

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import click
 
+from host.board import Board
 from host.commands import options
 from host.commands.inspect import look
 from host.conversation import Conversation, Server, read_server
@@ -11,9 +12,8 @@ from host.documents import write_new
 from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.outcome import INTERRUPTED_EXIT, code_named
-from host.progress import Teller
 from host.starter import IGNORED, bindings_text, flow_text, listed, settings_text
-from host.terminal import LiveLine, Terminal, line
+from host.terminal import Terminal, line
 from protocol.failures import Code, Failed
 
 __all__ = ["init"]
@@ -52,8 +52,8 @@ def init(url: str | None, quiet: bool, plugin: str | None, **server: Any) -> int
 
 def _live(server: Server, terminal: Terminal, interruption: Interruption) -> str:
     """Return a flow for what the server lists. Raises Failed when it cannot be listed: nothing is written then."""
-    teller = Teller(terminal, LiveLine(quiet=terminal.quiet))
-    with Conversation(server, current_environment(), interruption, teller.progress) as conversation:
+    board = Board(quiet=terminal.quiet)
+    with board, Conversation(server, current_environment(), interruption, board) as conversation:
         seen = look(conversation, terminal, ("tools",))
         for step in (seen.connection, *seen.inventories.values()):
             if step.status != "succeeded":

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from host.board import Board
 from host.commands import options
 from host.conversation import Conversation, Server, read_server
 from host.evidence import pretty
@@ -12,9 +13,8 @@ from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.listing import LISTINGS
 from host.outcome import INTERRUPTED_EXIT, exit_of_code, gravest
-from host.progress import Teller
 from host.tables import table
-from host.terminal import LiveLine, Terminal, block, line
+from host.terminal import Terminal, block, line
 from protocol.wire.steps import StepResult
 
 __all__ = ["INVENTORIES", "Seen", "inspect", "look"]
@@ -83,8 +83,8 @@ def look(conversation: Conversation, terminal: Terminal, wanted: Sequence[str] =
 
 
 def _inspect(server: Server, as_json: bool, terminal: Terminal, interruption: Interruption) -> int:
-    teller = Teller(terminal, LiveLine(quiet=terminal.quiet))
-    with Conversation(server, current_environment(), interruption, teller.progress) as conversation:
+    board = Board(quiet=terminal.quiet)
+    with board, Conversation(server, current_environment(), interruption, board) as conversation:
         seen = look(conversation, terminal)
         document = conversation.shown(pretty(_document(seen)))
         if as_json:

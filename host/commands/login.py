@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from host.board import Board
 from host.commands import options
 from host.consent import BEGIN, FINISH
 from host.conversation import Conversation, Server, read_server, variable
@@ -14,9 +15,8 @@ from host.desktop import Signpost, open_browser
 from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.outcome import INTERRUPTED_EXIT, UNKNOWN_EXIT, exit_of_code
-from host.progress import Teller
 from host.sign_in_record import record_rows
-from host.terminal import LiveLine, Terminal, line
+from host.terminal import Terminal, line
 from protocol.values.document import integer
 from protocol.wire.steps import StepResult
 
@@ -95,17 +95,20 @@ def _host(url: str) -> str | None:
 
 
 def _login(server: Server, terminal: Terminal, interruption: Interruption) -> int:
-    teller = Teller(terminal, LiveLine(quiet=terminal.quiet))
+    board = Board(quiet=terminal.quiet)
     with (
+        board,
         contextlib.ExitStack() as signposts,
-        Conversation(server, current_environment(), interruption, teller.progress) as conversation,
+        Conversation(server, current_environment(), interruption, board) as conversation,
     ):
 
         def show(url: str) -> None:
             signpost = signposts.enter_context(Signpost(url))
-            terminal.progress(f"Consent in your browser. If none opens, visit {signpost.url}")
+            with board.aside():
+                terminal.progress(f"Consent in your browser. If none opens, visit {signpost.url}")
             if not open_browser(signpost.url, conversation.hidden):
-                terminal.problem(f"No browser could be opened here (see BROWSER): visit {signpost.url} yourself.")
+                with board.aside():
+                    terminal.problem(f"No browser could be opened here (see BROWSER): visit {signpost.url} yourself.")
 
         for half in (BEGIN, FINISH):
             result = conversation.run(half, {}, show)

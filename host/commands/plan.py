@@ -1,7 +1,10 @@
 """`assay plan`: checks flows as `run` does, and shows what their steps would do. Contacts no server."""
 
+from typing import Any
+
 import click
 
+from host.board import Board
 from host.commands import options
 from host.executable import current_environment
 from host.flow import Flow
@@ -9,42 +12,29 @@ from host.interruption import Interruption, listening
 from host.outcome import gravest
 from host.preparation import Options, Prepared, prepare
 from host.problems import render
-from host.progress import Teller, summarize
+from host.progress import Stage
 from host.running import Runner
-from host.terminal import LiveLine, Terminal, line
+from host.summary import summarize
+from host.terminal import Terminal, line
 
 __all__ = ["plan"]
 
 
 @click.command()
-@click.argument("flows", nargs=-1, required=True, metavar="FLOW|DIR...")
-@options.target
-@options.bindings
-@options.allow_origins
-@options.inputs
-@options.plugin
+@options.flows
 @options.quiet
-def plan(
-    flows: tuple[str, ...],
-    target: str | None,
-    bindings: str | None,
-    allow_origins: tuple[str, ...],
-    inputs: tuple[str, ...],
-    plugin: str | None,
-    quiet: bool,
-) -> int:
+def plan(quiet: bool, **asked: Any) -> int:
     """Check flows and list their steps, without running them.
 
     Each command is looked at by its plugin. No secret is needed and no server is contacted. The effect `mutate` marks
     the steps that may change something on the server.
     """
     terminal = Terminal(quiet=quiet)
-    asked = Options(flows, target, bindings, allow_origins, inputs, plugin, planning=True)
     interruption = Interruption()
-    with listening(interruption):
-        prepared = prepare(asked, current_environment())
-        teller = Teller(terminal, LiveLine(quiet=True))
-        refused = prepared.refused or Runner(prepared, current_environment(), teller, interruption).check()
+    with listening(interruption), Board(quiet=quiet) as board:
+        prepared = prepare(Options(**asked, planning=True), current_environment())
+        stage = Stage(terminal, board)
+        refused = prepared.refused or Runner(prepared, current_environment(), stage, interruption).check()
     summarize(terminal, refused)
     if not refused:
         _show(terminal, prepared)

@@ -4,7 +4,7 @@ import os
 import select
 import threading
 import time
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 __all__ = ["Attempt", "Interrupt", "Late", "Stage"]
 
@@ -58,9 +58,10 @@ class Attempt:
 
     ``ends`` is in seconds of ``time.monotonic``, None without a deadline; ``allowed`` says the timeout in words.
     ``sent``: a byte of the request may have left. ``ended``: the server closed its side. ``stage``: how far it came.
+    ``network`` says how the connection was made, if this attempt made one: see :mod:`protocol.mcp.network`.
     """
 
-    __slots__ = ("allowed", "ended", "ends", "interrupt", "sent", "stage", "started")
+    __slots__ = ("allowed", "ended", "ends", "interrupt", "network", "sent", "stage", "started")
 
     def __init__(self, interrupt: Interrupt, timeout: float | None) -> None:
         self.started = time.monotonic()
@@ -70,6 +71,7 @@ class Attempt:
         self.stage: Stage = "connect"
         self.sent = False
         self.ended = False
+        self.network: dict[str, Any] = {}
 
     def shorten(self, timeout: float) -> None:
         """Let the deadline be at most ``timeout`` seconds from now."""

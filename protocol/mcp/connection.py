@@ -78,6 +78,7 @@ class Connection:
         self._stream: GetStream | None = None
         self._session_fault: str | None = None
         self._end: Outcome | None = None
+        self._network: dict[str, Any] = {}
 
     @property
     def state(self) -> State:
@@ -88,6 +89,11 @@ class Connection:
     def revision(self) -> str | None:
         """The name of the negotiated revision; None while there is none."""
         return self._session.revision.name if self._session.revision else None
+
+    @property
+    def network(self) -> dict[str, Any]:
+        """How the first connection was made, or failed: see :class:`protocol.mcp.network.Network`. Empty before."""
+        return self._network
 
     @property
     def server(self) -> dict[str, Any]:
@@ -178,6 +184,7 @@ class Connection:
         limit = self._settings.max_response_bytes
         resume = self._settings.resume
         outcome = ask(self._channel, asked, body, attempt, limit, self._hear, on_head, resume=resume)
+        self._network = self._network or attempt.network
         if outcome.kind == "lost" and outcome.code in _CANCELLABLE and method != "initialize":
             outcome.http["cancelNotification"] = self._tell_cancelled(asked.id, str(outcome.code))
         return outcome

@@ -12,12 +12,16 @@ from typing import Any, Final, TypeAlias
 import httpcore
 
 from protocol.mcp.attempts import Attempt, Late
+from protocol.mcp.certificate import read_certificate
 from protocol.mcp.resolving import resolve
 
 __all__ = ["Network", "Stream"]
 
 #: A write is held back until the next read so that head and body leave in one packet; more than this is not copied.
 _HELD_LIMIT: Final = 64 * 1024
+
+#: Addresses of a host that are told; a name may have dozens.
+_ADDRESSES_LIMIT: Final = 16
 
 _Late: TypeAlias = type[httpcore.TimeoutException]
 _Failed: TypeAlias = type[httpcore.NetworkError]
@@ -90,9 +94,11 @@ class Stream(httpcore.NetworkStream):
                 )
                 self._socket = secured
                 _repeat(attempt, secured, secured.do_handshake, select.POLLIN)
-        except BaseException:
+        except BaseException as error:
             self.close()
+            attempt.network["tls"] = _distrust(error.__context__)
             raise
+        attempt.network["tls"] = _security(secured)
         return Stream(secured)
 
     def get_extra_info(self, info: str) -> Any:
@@ -121,8 +127,31 @@ def _repeat(attempt: Attempt, sock: socket.socket, operation: Callable[[], Any],
         attempt.wait(sock.fileno(), wanted)
 
 
+def _security(secured: ssl.SSLSocket) -> dict[str, Any]:
+    """Say what secures a connection."""
+    certificate = read_certificate(secured.getpeercert(binary_form=True) or b"")
+    cipher = secured.cipher()
+    return {
+        "version": secured.version(),
+        "cipher": cipher[0] if cipher else None,
+        "certificate": certificate and certificate.facts(),
+    }
+
+
+def _distrust(error: BaseException | None) -> dict[str, Any]:
+    """Say why a handshake failed. ``verifyCode`` is OpenSSL's, where the certificate was the reason."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return {"reason": error.verify_message, "verifyCode": error.verify_code}
+    return {"reason": error.reason if isinstance(error, ssl.SSLError) else None, "verifyCode": None}
+
+
 class Network(httpcore.NetworkBackend):
-    """Connects by TCP: each address of the host in turn, each with its share of what is left of the one deadline."""
+    """Connects by TCP: each address of the host in turn, each with its share of what is left of the one deadline.
+
+    The attempt's ``network`` then holds what is known: ``addresses`` of the host, the ``address`` that took the
+    connection, and ``tls``: ``version``, ``cipher`` and ``certificate`` (see :mod:`protocol.mcp.certificate`), or the
+    ``reason`` and ``verifyCode`` of a handshake that failed.
+    """
 
     def connect_tcp(
         self,
@@ -137,11 +166,14 @@ class Network(httpcore.NetworkBackend):
         with _mapped(httpcore.ConnectTimeout, httpcore.ConnectError):
             addresses = resolve(host, port, attempt)
             attempt.stage = "connect"
+            attempt.network["addresses"] = [address[0] for _, _, _, _, address in addresses[:_ADDRESSES_LIMIT]]
             for tried, (family, kind, protocol, _, address) in enumerate(addresses):
                 left = attempt.left()
                 share = None if left is None else left / (len(addresses) - tried)
                 try:
-                    return Stream(_connect(socket.socket(family, kind, protocol), address, attempt, share))
+                    stream = Stream(_connect(socket.socket(family, kind, protocol), address, attempt, share))
+                    attempt.network["address"] = address[0]
+                    return stream
                 except OSError as error:
                     failure = error
             raise failure
