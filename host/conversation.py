@@ -148,6 +148,12 @@ class Conversation:
         self.is_open = result.facts.get("connection") == "open"
         return result
 
+    def discover(self) -> StepResult:
+        """Have the server's authorization server looked for, without consent. Raises Failed as ``run`` does."""
+        provider = self._session.provider(PROVIDER)
+        with self._shown("discover"):
+            return provider.discover(ALIAS, deadline=self._deadline, stop=self._session.interrupted)
+
     def _consent(self, show: Callable[[str], None], _alias: str, url: str) -> None:
         check_page(url, self._origins)
         self._private.learn("", [url])

@@ -12,6 +12,7 @@ import jsonschema_rs
 import pytest
 import trustme
 
+from tests.fakes.authorization_server import AuthorizationServer
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Refusal, Request
 from tests.host_command import Command, Done
 from tests.peers.process import free_port
@@ -269,24 +270,59 @@ METADATA = "https://desk.example.com/.well-known/oauth-protected-resource"
 @pytest.mark.parametrize(
     ("challenge", "status", "told", "oauth"),
     [
-        (f'Bearer resource_metadata="{METADATA}", scope="a b"', "ok", "says where to get one", METADATA),
-        ("Bearer", "warning", "`resource_metadata` is missing", None),
-        ('Basic realm="desk"', "warning", "the scheme Basic", None),
-        (None, "warning", "`WWW-Authenticate` is missing", None),
-        ('Bearer scope="a", scope="b"', "warning", "malformed", None),
+        (f'Bearer resource_metadata="{METADATA}", scope="a b"', "ok", "says where to get one", "warning"),
+        ("Bearer", "warning", "`resource_metadata` is missing", "skipped"),
+        ('Basic realm="desk"', "warning", "the scheme Basic", "skipped"),
+        (None, "warning", "`WWW-Authenticate` is missing", "skipped"),
+        ('Bearer scope="a", scope="b"', "warning", "malformed", "skipped"),
     ],
 )
 def test_a_challenge_is_as_good_as_what_it_says_about_credentials(
-    assay: Command, challenge: str | None, status: str, told: str, oauth: str | None
+    assay: Command, challenge: str | None, status: str, told: str, oauth: str
 ) -> None:
     def refuse(_request: Request, peer: Peer) -> None:
         peer.reply(401, b"", *([("WWW-Authenticate", challenge)] if challenge else []))
 
-    found = of_script(assay, McpScript({"initialize": refuse}))
+    found = of_script(assay, McpScript({"initialize": refuse, "GET": lambda _, peer: peer.reply(404)}))
     assert (found.exit, found["challenge"]["status"]) == (0, status)
     assert told in found["challenge"]["message"]
-    assert found["oauth"]["status"] == "skipped"
-    assert found["oauth"]["facts"].get("resource_metadata") == oauth
+    assert found["oauth"]["status"] == oauth
+    assert found["oauth"]["facts"]["signIn"][0]["document"] == "challenge"
+
+
+# Signing in
+
+
+def test_a_way_to_sign_in_is_found_document_by_document_without_consent(assay: Command) -> None:
+    with AuthorizationServer() as server:
+        found = examine(assay, server.url)
+        assert (found.exit, found.bad, found["oauth"]["status"]) == (0, {}, "ok")
+        assert found["oauth"]["message"] == f"A sign-in can begin at the issuer {server.origin}."
+        assert found["oauth"]["facts"]["demand"]["scopes"] == ["tools.read"]
+        assert found["oauth"]["facts"]["found"]["registration"] is True
+        assert [entry["taken"] for entry in found["oauth"]["facts"]["signIn"]] == [True, True, True]
+        assert {request.method for request in server.requests} == {"POST", "GET"}
+        shown = assay("doctor", server.url).out
+        assert "POST /register" not in server.asked
+    assert f"+ authorization server metadata: {server.origin}/.well-known/oauth-authorization-server\n" in shown
+
+
+def test_a_way_to_sign_in_that_ends_is_a_problem_and_shows_where(assay: Command) -> None:
+    with AuthorizationServer() as server:
+        del server.metadata["code_challenge_methods_supported"]
+        found = examine(assay, server.url)
+        assert (found.exit, found.bad) == (1, {"oauth": "problem"})
+        assert "`code_challenge_methods_supported` is missing" in found["oauth"]["message"]
+        assert found["oauth"]["facts"]["signIn"][-1]["taken"] is False
+
+
+def test_an_authorization_server_elsewhere_is_a_warning_that_says_what_to_admit(assay: Command) -> None:
+    with AuthorizationServer() as server, HttpServer(lambda _, peer: peer.json({})) as elsewhere:
+        server.resource["authorization_servers"] = [elsewhere.origin]
+        found = examine(assay, server.url)
+        assert (found.exit, found.bad) == (0, {"oauth": "warning"})
+        assert f"--allow-origin {elsewhere.origin}" in found["oauth"]["message"]
+        assert elsewhere.accepted == 0
 
 
 def test_a_403_is_a_problem_with_or_without_credentials(assay: Command, monkeypatch: pytest.MonkeyPatch) -> None:

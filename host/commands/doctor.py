@@ -16,6 +16,7 @@ from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.origins import origin
 from host.outcome import FAILED_EXIT, INTERRUPTED_EXIT
+from host.sign_in_record import record_rows
 from host.terminal import Terminal, line
 
 __all__ = ["doctor"]
@@ -92,6 +93,7 @@ def _rows(terminal: Terminal, check: Check, width: int) -> list[str]:
     indent = 15 + width
     told = _wrapped(terminal, check.message, indent)
     rows = [f"{mark}  {check.id:<{width}}  {told[0]}", *(f"{' ' * indent}{row}" for row in told[1:])]
+    rows += [f"{' ' * indent}{line(row)}" for row in record_rows(check.facts)]
     if check.help:
         rows += [f"{' ' * indent}{terminal.paint(row, 'prose')}" for row in _wrapped(terminal, check.help, indent)]
     return rows

@@ -5,16 +5,21 @@ from typing import Any
 
 from host.doctor.check import Check, ok, problem, skipped, warning
 from host.doctor.reaching import REFUSING, http_facts
+from host.outcome import remedy
+from protocol.failures import Code
 from protocol.wire.steps import StepResult
 
 __all__ = ["asking"]
 
 
-def asking(connected: StepResult, *, credentials: bool) -> list[Check]:
-    """Return the checks; ``credentials`` tells whether any were sent."""
+def asking(connected: StepResult, discovered: StepResult | None, *, credentials: bool) -> list[Check]:
+    """Return the checks; ``credentials`` tells whether any were sent.
+
+    ``discovered`` is what looking for an authorization server came to, where the server refused to connect.
+    """
     http = http_facts(connected)
     challenges = [each for each in http.get("challenge") or [] if isinstance(each, dict)]
-    return [_challenge(connected, http, challenges, credentials=credentials), _oauth(http, challenges)]
+    return [_challenge(connected, http, challenges, credentials=credentials), _oauth(challenges, discovered)]
 
 
 def _challenge(
@@ -65,12 +70,17 @@ def _bearer(challenges: list[dict[str, Any]]) -> dict[str, Any] | None:
     return None
 
 
-def _oauth(http: Mapping[str, Any], challenges: list[dict[str, Any]]) -> Check:
-    """Tell what the challenge says of signing in. The one place for discovery, step by step, once plugins tell it."""
-    if http.get("status") not in REFUSING:
+def _oauth(challenges: list[dict[str, Any]], discovered: StepResult | None) -> Check:
+    """Tell whether a client could sign in, and show the way there document by document (`facts.signIn`)."""
+    if discovered is None:
         return skipped("oauth", "Nothing asked for it.")
-    bearer = _bearer(challenges) or {}
-    facts: dict[str, Any] = {name: bearer[name] for name in ("resource_metadata", "scope") if name in bearer}
-    if "resource_metadata" not in facts:
-        return skipped("oauth", "The challenge names no resource metadata to follow.", facts)
-    return skipped("oauth", "The challenge names resource metadata; it is not followed yet.", facts)
+    facts = {name: value for name, value in discovered.facts.items() if name in ("signIn", "demand", "found")}
+    if discovered.status == "succeeded":
+        return ok("oauth", discovered.message, "`assay login URL` tries a whole sign-in.", facts)
+    if "resource_metadata" not in (_bearer(challenges) or {}):
+        told = "No authorization server is found, and the challenge names none: its credentials come another way."
+        return skipped("oauth", told, facts)
+    if discovered.code == Code.ORIGIN_NOT_ADMITTED:
+        told = "The way to the authorization server leads to an origin that is not admitted."
+        return warning("oauth", f"{told} {discovered.message}", "Admit it with `--allow-origin` if it is meant.", facts)
+    return problem("oauth", discovered.message, remedy(discovered.code), facts)

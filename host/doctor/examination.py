@@ -9,7 +9,7 @@ from host.doctor.agreeing import SESSION_CHECKS, agreed, ended, stream
 from host.doctor.asking import asking
 from host.doctor.catalogue import catalogue
 from host.doctor.check import Check, problem, skipped
-from host.doctor.reaching import answer, place_of, reaching
+from host.doctor.reaching import REFUSING, answer, http_facts, place_of, reaching
 from host.inventories import INVENTORIES
 from host.outcome import REFUSED_EXIT, exit_of_code
 from protocol.failures import Code, Failed
@@ -28,10 +28,11 @@ def examine(conversation: Conversation, url: str, *, credentials: bool) -> list[
     if connected.code and exit_of_code(connected.code) == REFUSED_EXIT:
         raise Failed(known.get(connected.code, Code.INTERNAL), conversation.text(connected.message))
     place = place_of(url)
+    discovered = conversation.discover() if http_facts(connected).get("status") in REFUSING else None
     checks = [
         *reaching(place, connected, time.time()),
         answer(place, connected),
-        *asking(connected, credentials=credentials),
+        *asking(connected, discovered, credentials=credentials),
     ]
     names = [name for name in INVENTORIES if name in conversation.commands]
     if connected.status != "succeeded":
