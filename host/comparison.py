@@ -23,7 +23,7 @@ __all__ = [
 #: Classes of change, the gravest first.
 CLASSES: Final = ("breaking", "unclassified", "risk", "routing", "additive")
 FAIL_ON_DEFAULT: Final = frozenset({"breaking", "risk", "routing"})
-#: Inventory -> what its artifact and its entries are called.
+#: Inventory -> what one entry of it is called.
 _SINGULAR: Final = {
     "tools": "tool",
     "resources": "resource",
@@ -52,8 +52,8 @@ class Pair(NamedTuple):
 
 
 def artifact_name(inventory: str) -> str:
-    """Return the name of the diff's artifact: `tool-diff.json` for `tools`."""
-    return f"{_SINGULAR.get(inventory, inventory)}-diff.json"
+    """Return the name of the diff's artifact: `tool-diff.json` for `tools`, else the inventory's own name."""
+    return "tool-diff.json" if inventory == "tools" else f"{inventory}-diff.json"
 
 
 def changes(diff: Mapping[str, Any]) -> tuple[Change, ...]:

@@ -117,7 +117,7 @@ def test_a_second_run_differs_in_nothing(assay: Assay, peer: Peer, url: str) -> 
     assay.run(flow, "--target", url)
     second = assay.run(flow, "--target", url)
     diffs = {path.name: json.loads(path.read_bytes()) for path in second.kept if path.name.endswith("-diff.json")}
-    assert sorted(diffs) == ["prompt-diff.json", "resource-diff.json", "resource_template-diff.json"]
+    assert sorted(diffs) == ["prompts-diff.json", "resource_templates-diff.json", "resources-diff.json"]
     for diff in diffs.values():
         assert (diff["added"], diff["removed"], diff["changed"]) == ([], [], [])
 

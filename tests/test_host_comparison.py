@@ -89,9 +89,9 @@ def test_artifacts_have_singular_names() -> None:
     names = ["tools", "resources", "resource_templates", "prompts", "volumes"]
     assert [artifact_name(name) for name in names] == [
         "tool-diff.json",
-        "resource-diff.json",
-        "resource_template-diff.json",
-        "prompt-diff.json",
+        "resources-diff.json",
+        "resource_templates-diff.json",
+        "prompts-diff.json",
         "volumes-diff.json",
     ]
 
