@@ -376,7 +376,7 @@ def test_init_keeps_a_private_url_out_of_the_settings(assay: Command, rest: str)
     url = TARGET + rest
     done = ask(assay, "init", url)
     assert done.exit == 0, done.err
-    assert "note   the URL is private: it goes into bindings.json" in done.out
+    assert "note   the URL is private: its place is `endpoint` in bindings.json" in done.out
     written = {path.name: path.read_text() for path in assay.folder.rglob("*") if path.suffix in (".toml", ".md")}
     assert [name for name, text in written.items() if rest in text] == []
     path = assay.folder / "bindings.json"
