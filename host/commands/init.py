@@ -47,7 +47,9 @@ def init(url: str | None, quiet: bool, plugin: str | None, **server: Any) -> int
         written = write_new(name, texts[name], mode)
         terminal.result(f"{'wrote' if written else 'kept '}  {name}{'' if written else ' (it was there)'}")
     if url is not None and _is_private(url):
-        terminal.result("note   the URL is private: its place is `endpoint` in bindings.json, and assay.toml is without it")
+        terminal.result(
+            "note   the URL is private: its place is `endpoint` in bindings.json, and assay.toml is without it"
+        )
     following = "assay run flows" if url else "put your server's URL into assay.toml, then: assay run flows"
     terminal.result(f"next   {following}")
     return 0
