@@ -53,6 +53,11 @@ class Bindings:
             name for _, configuration in entries.values() for _, name in _references(configuration, ())
         )
 
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Every alias that the file names, in its order."""
+        return tuple(self._entries)
+
     def entry(self, alias: str) -> tuple[str, dict[str, Any]] | None:
         """Return provider and configuration of an alias as written, or None."""
         return self._entries.get(alias)

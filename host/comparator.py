@@ -19,7 +19,8 @@ class Compared(NamedTuple):
     """The outcome of one comparison.
 
     ``facts`` joins the step's facts; ``artifact`` and ``document`` are the diff's name and text, when there is one;
-    ``failure`` is why the step fails by it; ``told`` has a line for each change.
+    ``failure`` is why the step fails by it; ``told`` has a line for each change, and ``brief`` is the
+    failure where those lines stand beside it.
     """
 
     facts: dict[str, Any]
@@ -27,6 +28,7 @@ class Compared(NamedTuple):
     document: dict[str, Any] | None = None
     failure: Failure | None = None
     told: tuple[str, ...] = ()
+    brief: str = ""
 
 
 class Comparator:
@@ -95,11 +97,10 @@ class Comparator:
         if not wrong:
             return Compared(facts, artifact, document, told=told)
         noun = "change counts as a failure" if len(wrong) == 1 else "changes count as failures"
-        reason = (
-            f"{len(wrong)} {noun} against the baseline {origin['baseline']}: {summary(wrong, inventory)}. If this is"
-            " right, take it in with `--update-baseline`."
-        )
-        return Compared(facts, artifact, document, Failure(Code.EXPECTATION_FAILED, reason), told)
+        counted = f"{len(wrong)} {noun} against the baseline {origin['baseline']}"
+        advice = "If this is right, take it in with `--update-baseline`."
+        failure = Failure(Code.EXPECTATION_FAILED, f"{counted}: {summary(wrong, inventory)}. {advice}")
+        return Compared(facts, artifact, document, failure, told, f"{counted}. {advice}")
 
 
 def diff_document(before: dict[str, Any], after: dict[str, Any], diff: dict[str, Any]) -> dict[str, Any]:

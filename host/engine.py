@@ -238,6 +238,7 @@ def _outcome(step: Step, result: StepResult, compared: Compared | None, millisec
         milliseconds,
         compared.told if compared else (),
         result.display,
+        compared.brief if compared else "",
     )
 
 

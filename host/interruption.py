@@ -8,8 +8,8 @@ from types import FrameType
 
 __all__ = ["Interruption", "listening"]
 
-#: Signals that mean "stop": Ctrl-C, and what a CI runner sends to a job that it cancels.
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+#: Signals that mean "stop": Ctrl-C, what a CI runner sends to a job that it cancels, and a terminal that is closed.
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interruption:
@@ -41,14 +41,19 @@ class Interruption:
 
 @contextmanager
 def listening(interruption: Interruption) -> Iterator[None]:
-    """Turn Ctrl-C and SIGTERM into requests. A third one raises KeyboardInterrupt wherever the program is."""
+    """Turn Ctrl-C, SIGTERM and SIGHUP into requests. A third one raises KeyboardInterrupt wherever the program is.
+
+    A SIGHUP that is ignored stays so: `nohup` asked for it.
+    """
 
     def handle(_number: int, _frame: FrameType | None) -> None:
         interruption.request()
         if interruption.level > 2:
             raise KeyboardInterrupt
 
-    before = [(number, signal.signal(number, handle)) for number in _SIGNALS]
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    numbers = [number for number in _SIGNALS if not (ignored and number is signal.SIGHUP)]
+    before = [(number, signal.signal(number, handle)) for number in numbers]
     try:
         yield
     finally:

@@ -42,7 +42,8 @@ _NAMES: Final = frozenset(map(str, Code))
 class StepOutcome(NamedTuple):
     """One step after its run. ``message`` of a skipped step says why; ``milliseconds`` is None for it.
 
-    ``changes`` (what a comparison found, a line each) and ``display`` are for the terminal: they are written nowhere.
+    ``changes`` (what a comparison found, a line each), ``display`` and ``brief`` (the message where the changes stand
+    beside it) are for the terminal: they are written nowhere.
     """
 
     id: str
@@ -59,6 +60,7 @@ class StepOutcome(NamedTuple):
     milliseconds: int | None = None
     changes: tuple[str, ...] = ()
     display: Any = None
+    brief: str = ""
 
 
 class FlowOutcome(NamedTuple):

@@ -17,7 +17,7 @@ from host.flow import Flow
 from host.inputs import read_inputs, require_taken
 from host.origins import admitted_origins
 from host.outcome import FlowOutcome
-from host.problems import render
+from host.problems import Problem, closest, render
 from host.reading import PROVIDERS, Draft, check_flow
 from host.refusals import innocent, refuse
 from host.selection import read_flows, select
@@ -116,8 +116,11 @@ def prepare(options: Options, environment: Mapping[str, str]) -> Prepared:
     except Failed as failed:
         failures["bindings"] = failed.failure
     binder = _Binder(bindings, choices.target, environment, descriptions, planning=options.planning)
+    declared = frozenset(alias for draft in drafts for alias in draft.providers)
     made = [
-        _job(entry, Path(path), folder, descriptions, given, binder, failures) if isinstance(entry, Draft) else entry
+        _job(entry, Path(path), folder, descriptions, given, binder, failures, declared)
+        if isinstance(entry, Draft)
+        else entry
         for path, entry in read.items()
     ]
     jobs = tuple(outcome for outcome in made if isinstance(outcome, Job))
@@ -214,6 +217,14 @@ class _Binder:
     def _redactor(self) -> Redactor:
         return Redactor(self.private)
 
+    def warnings(self, providers: Mapping[str, str], declared: frozenset[str]) -> list[Problem]:
+        """Warn of each MCP alias without a binding while the file names one that no flow has: most often a slip."""
+        strangers = [alias for alias in self._bindings.aliases if alias not in declared] if self._bindings else []
+        if self._bindings is None or not strangers:
+            return []
+        unbound = [name for name, provider in providers.items() if provider == "MCP" and not self._bindings.entry(name)]
+        return [_unbound(alias, strangers) for alias in unbound]
+
     def grants(self, providers: Mapping[str, str]) -> dict[str, Grant]:
         """Return how each alias signs in. Of one without a binding, a plan goes by what its flow says."""
         entries = {alias: self._bindings.entry(alias) if self._bindings else None for alias in providers}
@@ -244,6 +255,12 @@ class _Binder:
         return Bound(found), tuple(unresolved)
 
 
+def _unbound(alias: str, strangers: Sequence[str]) -> Problem:
+    meant = closest(alias, strangers) or strangers[0]
+    told = f"The alias `{alias}` has no binding and is anonymous; the bindings file names `{meant}`, which no flow has."
+    return Problem(0, 0, 0, told, f"If `{alias}` is meant, name it so in the bindings file.")
+
+
 def _recorded(path: Path, folder: str) -> str:
     """Return a flow's path as runs record it: the same from wherever in the project a command is given."""
     whole, root = path.absolute(), Path(folder).absolute()
@@ -257,7 +274,8 @@ def _bindings(choices: Choices, descriptions: Mapping[str, Description]) -> Bind
     if found is not None:
         return read_bindings(found.data, descriptions, trusted=found.trusted)
     if choices.bindings_named:
-        raise Failed(Code.INVALID_BINDING, "The bindings file that was named does not exist.")
+        told = f"The bindings file {path_text(choices.bindings or '')} does not exist. Check the path."
+        raise Failed(Code.INVALID_BINDING, told)
     return None
 
 
@@ -269,6 +287,7 @@ def _job(
     given: Mapping[str, str],
     binder: _Binder,
     failures: Mapping[str, Failure],
+    declared: frozenset[str],
 ) -> Job | FlowOutcome:
     grants = binder.grants(draft.providers)
     reading = check_flow(draft, descriptions, given, planning=binder.planning, grants=grants)
@@ -292,4 +311,5 @@ def _job(
         told = "The flow holds a private value of a binding; it would be kept as evidence."
         failure = Failure(Code.PRIVATE_OPERAND, told)
         return refuse(flow.name, flow.file, flow.text, exposed, failure, redact=binder.redact)
+    flow = flow._replace(warnings=(*flow.warnings, *binder.warnings(flow.providers, declared)))
     return Job(flow, path, _recorded(path, folder), bound, unresolved)

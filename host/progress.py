@@ -9,6 +9,7 @@ from host.flow import Flow, Section, Step
 from host.inbox import Progress
 from host.outcome import StepOutcome
 from host.problems import render
+from host.reports.pretty import pretty
 from host.sign_in_record import record_rows
 from host.terminal import Terminal, line
 
@@ -20,6 +21,10 @@ _INDENT: Final = " " * 12
 _CAPTURE_SHOWN: Final = 200
 #: Changes of one comparison that are shown; the diff has all of them.
 _CHANGES_SHOWN: Final = 40
+#: Lines of the reply to a failed step that are shown, characters of each, and characters that are laid out at all.
+_REPLY_SHOWN: Final = 20
+_REPLY_WIDTH: Final = 200
+_REPLY_LIMIT: Final = 100_000
 
 
 class Stage:
@@ -116,12 +121,12 @@ class Teller:
         took = "" if outcome.milliseconds is None else f" ({outcome.milliseconds} ms)"
         rows = [f"{step.id}{took}{code}"]
         if outcome.message:
-            rows.append(outcome.message)
+            rows.append(outcome.brief or outcome.message)
         if step.capture is not None and outcome.capture is not None:
             more = "…" if len(outcome.capture) > _CAPTURE_SHOWN else ""
             rows.append(f"{step.capture} = {outcome.capture[:_CAPTURE_SHOWN]}{more}")
         told = record_rows(outcome.facts) if outcome.status != "succeeded" else []
-        return [*rows, *told, *_comparison(outcome), *_diagnostics(outcome)]
+        return [*rows, *told, *_reply(outcome), *_comparison(outcome), *_diagnostics(outcome)]
 
     def _write(self, text: str, *, quiet: bool = True) -> None:
         if quiet and self._quiet:
@@ -151,6 +156,20 @@ def _comparison(outcome: StepOutcome) -> list[str]:
     rows = [f"compared with {other}: {counted or 'no change'}", *outcome.changes[:_CHANGES_SHOWN]]
     more = len(outcome.changes) - _CHANGES_SHOWN
     return rows if more <= 0 else [*rows, f"and {more} more, in {comparison['artifact']}"]
+
+
+def _reply(outcome: StepOutcome) -> list[str]:
+    """Show what a failed step was answered, as its plugin redacted it: the evidence has hashes of it only."""
+    display = outcome.display
+    if outcome.status != "failed" or not isinstance(display, dict):
+        return []
+    kind = next((name for name in ("result", "error") if name in display), None)
+    if kind is None:
+        return []
+    excerpt = pretty(display[kind], _REPLY_LIMIT)
+    rows = excerpt.text.split("\n")
+    shown = [f"| {row[:_REPLY_WIDTH]}{'…' if len(row) > _REPLY_WIDTH else ''}" for row in rows[:_REPLY_SHOWN]]
+    return [f"its {kind}:", *shown, *(["| …"] if len(rows) > _REPLY_SHOWN or not excerpt.whole else [])]
 
 
 def _diagnostics(outcome: StepOutcome) -> list[str]:

@@ -178,6 +178,7 @@ def withhold(outcome: StepOutcome) -> StepOutcome:
         facts={},
         changes=(),
         display=None,
+        brief="",
     )
 
 

@@ -49,8 +49,16 @@ def listed(entries: Sequence[Any]) -> tuple[Listed, ...]:
     return tuple(found.values())
 
 
-def settings_text(target: str | None) -> str:
-    """Return `assay.toml`."""
+def settings_text(target: str | None, *, private: str | None = None) -> str:
+    """Return `assay.toml`. ``private`` is the origin of a server whose URL is private: the bindings hold that URL."""
+    if private is not None:
+        return f"""\
+# Settings of this project. Options and ASSAY_TARGET win over them.
+# The server's URL is private: it is the `endpoint` in bindings.json, and this file is for everybody.
+allow_origins = [{_quoted(private)}]
+# bindings = "bindings.json"
+# evidence = ".assay"
+"""
     return f"""\
 # Settings of this project. Options and ASSAY_TARGET win over them.
 target = {_quoted(target or EXAMPLE_TARGET)}

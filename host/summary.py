@@ -34,13 +34,22 @@ def _flow(terminal: Terminal, flow: FlowOutcome, *, to_error: bool) -> list[str]
     rows = [f"{status}: {line(flow.flow or flow.file)}" + (f" ({counts})" if counts else "")]
     if flow.exit:
         code = f" [{line(flow.code)}]" if flow.code else ""
-        rows.append(f"  {line(flow.message)}{code}")
+        rows.append(f"  {line(_message(flow))}{code}")
+    wrong = [step.id for step in flow.steps if step.status in ("failed", "unknown")]
+    if len(wrong) > 1:
+        rows.append(f"  {len(wrong)} steps did not succeed; the first is {line(wrong[0])}")
     if flow.exit == ERROR_EXIT and remedy(flow.code):
         rows.append(f"  help: {remedy(flow.code)}")
     rows += [f"  {line(note)}" for note in flow.notes]
     if flow.folder is not None:
         rows.append(f"  evidence: {line(flow.folder)}")
     return rows
+
+
+def _message(flow: FlowOutcome) -> str:
+    """Say why a flow did not succeed; changes against a baseline were told with their step and are only counted."""
+    briefs = {f"{step.id}: {step.message}": f"{step.id}: {step.brief}" for step in flow.steps if step.brief}
+    return briefs.get(flow.message, flow.message)
 
 
 def _counts(flow: FlowOutcome) -> str:

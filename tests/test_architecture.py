@@ -120,7 +120,7 @@ RIM: dict[str, str] = {
     "host/engine.py": "one flow under way: its clock",
     "host/evidence.py": "the folder of a run: atomic writes, its lock, the scan at the end",
     "host/executable.py": "finds a provider's program and asks it to describe itself",
-    "host/interruption.py": "Ctrl-C and SIGTERM",
+    "host/interruption.py": "Ctrl-C, SIGTERM and SIGHUP",
     "host/main.py": "what a thread that breaks down says",
     "host/private.py": "private values, shared by the threads that read plugins",
     "host/progress.py": "lines of flows that run at once: a lock",

@@ -393,3 +393,12 @@ def test_a_tombstone_in_place_of_a_snapshot_is_passed_over(assay: Command) -> No
     snapshot = assay.runs[0] / "steps" / "02-api.tools" / "snapshot.json"
     snapshot.write_text(json.dumps({"format": "assay-tombstone/1"}))
     assert "comparison" not in step(run(assay, NEW))["facts"]
+
+
+def test_each_change_against_a_baseline_is_printed_once(assay: Command) -> None:
+    run(assay, OLD, "--update-baseline")
+    assay.behave(**listing(NEW))
+    done = assay.run("f.md")
+    assert done.exit == 1
+    assert [(done.out + done.err).count(told) for told in TOLD] == [1, 1, 1]
+    assert done.out.count("count as failures against the baseline") == 2

@@ -369,3 +369,18 @@ def test_hostile_names_of_tools_and_servers_make_a_flow_that_runs(
     done = ask(assay, "run", "flows")
     assert done.exit == 0, done.err
     assert json.loads(assay.plugin.sent("run")[-2]["arguments"]["expect"]) == {"present": [name]}
+
+
+@pytest.mark.parametrize("rest", ["?key=c0ffee-secret", "/a-capability-in-a-path"])
+def test_init_keeps_a_private_url_out_of_the_settings(assay: Command, rest: str) -> None:
+    url = TARGET + rest
+    done = ask(assay, "init", url)
+    assert done.exit == 0, done.err
+    assert "note   the URL is private: its place is `endpoint` in bindings.json" in done.out
+    written = {path.name: path.read_text() for path in assay.folder.rglob("*") if path.suffix in (".toml", ".md")}
+    assert [name for name, text in written.items() if rest in text] == []
+    path = assay.folder / "bindings.json"
+    assert json.loads(path.read_text())["api"]["configuration"]["endpoint"] == url
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    done = ask(assay, "run", "flows")
+    assert done.exit == 0, done.err

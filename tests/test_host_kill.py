@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from host.interruption import Interruption, listening
 from host.runs import list_runs, read_run
 from tests.fakes.plugins import FakePlugin
 from tests.host_command import TARGET
@@ -138,7 +139,7 @@ def test_a_host_that_is_killed_leaves_no_plugin_and_shows_as_interrupted_where_i
     assert not (tmp_path / "out.json").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interruption_cancels_what_runs_cleans_up_and_completes_the_evidence(
     start: Any, tmp_path: Path, number: int
 ) -> None:
@@ -181,3 +182,14 @@ def test_an_interruption_while_checking_contacts_nothing(start: Any, tmp_path: P
     assert running.document["status"] == "interrupted"
     assert running.plugin.ran == []
     assert not (tmp_path / ".assay").exists()
+
+
+def test_a_hangup_that_is_ignored_stays_so() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        interruption = Interruption()
+        with listening(interruption):
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert interruption.level == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -679,3 +679,40 @@ def test_evidence_that_can_no_longer_be_written_ends_the_flow_with_what_is_kept(
     assert done.exit == 4
     assert "No space left on device" in done.out + done.err
     assert "steps/01-api.connect/observation.json" in assay.kept()
+
+
+def test_the_reply_to_a_failed_step_is_shown_bounded_and_kept_nowhere(assay: Command) -> None:
+    reply = {"result": {"rows": [{"row": f"seen-{number}"} for number in range(30)], "long": "x" * 500}}
+    failed = {"status": "failed", "code": "expectation_failed", "message": "No.", "display": reply}
+    assay.behave(commands={"tools": [[{"result": failed}]]})
+    done = assay.run("f.md", "--json", "out.json")
+    shown = [row.strip() for row in done.out.splitlines() if row.strip().startswith("|")]
+    assert "its result:" in done.out
+    assert (len(shown), shown[0], shown[-1]) == (21, "| {", "| …")
+    assert '"row": "seen-0"' in done.out
+    everything = b"".join(path.read_bytes() for path in assay.folder.rglob("*.json") if "plugins" not in path.parts)
+    assert b"seen-0" not in everything
+
+
+def test_the_summary_counts_what_did_not_succeed_and_names_the_first(assay: Command) -> None:
+    failed = {"status": "failed", "code": "expectation_failed", "message": "No."}
+    graver = {"status": "failed", "code": "unreachable", "message": "Down."}
+    assay.behave(commands={"tools": [[{"result": failed}]], "call_value": [[{"result": graver}]]})
+    done = assay.run("f.md")
+    assert "  use/make: Down. [unreachable]" in done.out
+    assert "  2 steps did not succeed; the first is look/list" in done.out
+
+
+def test_a_bindings_file_that_is_not_there_is_named(assay: Command) -> None:
+    done = assay.run("f.md", "--bindings", "none.json")
+    assert done.exit == 2
+    assert "none.json does not exist" in done.err
+
+
+@pytest.mark.parametrize(("named", "warned"), [("apii", True), ("api", False)])
+def test_an_alias_without_a_binding_beside_a_stranger_is_warned_of(assay: Command, named: str, warned: bool) -> None:
+    bind(assay, {}, alias=named)
+    done = assay.run("f.md")
+    assert done.exit == 0
+    told = f"The alias `api` has no binding and is anonymous; the bindings file names `{named}`, which no flow has."
+    assert (told in done.out + done.err) is warned

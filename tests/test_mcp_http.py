@@ -96,7 +96,7 @@ def test_a_server_that_is_down_is_unreachable_and_nothing_was_sent() -> None:
     origin = f"http://127.0.0.1:{free_port()}"
     outcome = initialize(origin + "/mcp")
     assert (outcome.kind, outcome.code, outcome.closes) == ("unsent", Code.UNREACHABLE, True)
-    assert outcome.message == "No reply to initialize. No connection to the server: Connection refused."
+    assert outcome.message == f"No reply to initialize. No connection to {origin}: Connection refused."
     assert {**outcome.http, "milliseconds": 0} == {"status": None, "milliseconds": 0}
 
 

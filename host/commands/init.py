@@ -15,6 +15,7 @@ from host.outcome import INTERRUPTED_EXIT, code_named
 from host.starter import IGNORED, bindings_text, flow_text, listed, settings_text
 from host.terminal import Terminal, line
 from protocol.failures import Code, Failed
+from protocol.values.urls import origin, url_secrets
 
 __all__ = ["init"]
 
@@ -39,15 +40,34 @@ def init(url: str | None, quiet: bool, plugin: str | None, **server: Any) -> int
         asked = read_server(url, plugin=plugin, **server)
         with listening(interruption):
             texts["flows/example.md"] = _live(asked, terminal, interruption)
-        texts["bindings.json"] = bindings_text(asked.configuration)
+        texts |= _reaching(url, asked)
     if interruption.level:
         return INTERRUPTED_EXIT
     for name, mode in _FILES.items():
         written = write_new(name, texts[name], mode)
         terminal.result(f"{'wrote' if written else 'kept '}  {name}{'' if written else ' (it was there)'}")
+    if url is not None and _is_private(url):
+        terminal.result(
+            "note   the URL is private: its place is `endpoint` in bindings.json, and assay.toml is without it"
+        )
     following = "assay run flows" if url else "put your server's URL into assay.toml, then: assay run flows"
     terminal.result(f"next   {following}")
     return 0
+
+
+def _is_private(url: str) -> bool:
+    """Tell whether more of a URL is private than the whole: its query, a long path."""
+    return len(url_secrets(url)) > 1
+
+
+def _reaching(url: str, server: Server) -> dict[str, str]:
+    """Return the files that say where the server is. Settings are for version control, so no private URL is in them."""
+    if not _is_private(url):
+        return {"bindings.json": bindings_text(server.configuration)}
+    return {
+        "assay.toml": settings_text(None, private=origin(url)),
+        "bindings.json": bindings_text({"endpoint": url, **server.configuration}),
+    }
 
 
 def _live(server: Server, terminal: Terminal, interruption: Interruption) -> str:

@@ -53,8 +53,8 @@ CODES: Final[dict[type[httpx.TransportError], Code]] = {
 _TEXTS: Final = {
     Code.TIMEOUT: "The deadline of {seconds} passed {when}.",
     Code.CANCELLED: "It was cancelled {when}.",
-    Code.UNREACHABLE: "No connection to the server: {detail}.",
-    Code.TLS_FAILED: "No secure connection to the server: {detail}.",
+    Code.UNREACHABLE: "No connection to {place}: {detail}.",
+    Code.TLS_FAILED: "No secure connection to {place}: {detail}.",
     Code.REPLY_LOST: "The connection ended before the reply did: {detail}.",
     Code.PROTOCOL_ERROR: "The server's reply breaks HTTP/1.1.",
     Code.INVALID_BINDING: "The request cannot be written as HTTP. Check `endpoint` and `headers`.",
@@ -66,12 +66,13 @@ _WHEN: Final = {
 }
 
 
-def failed(error: httpx.TransportError, attempt: Attempt) -> Failed:
+def failed(error: httpx.TransportError, attempt: Attempt, place: str = "the server") -> Failed:
     """Return the failure that an exception of httpx's transport means for an attempt.
 
     The class gives the code, and the attempt refines it: interrupted is ``cancelled``; a connection that failed in its
     handshake is ``tls_failed``; a broken-off reply is ``reply_lost`` once the server closed, and nothing of ours having
-    left, ``unreachable``. Only texts of our own sockets are passed on: those of h11 quote headers.
+    left, ``unreachable``. Only texts of our own sockets are passed on: those of h11 quote headers. ``place`` is the
+    origin that was tried: nothing else of a URL may be told.
     """
     code = next(CODES[kind] for kind in type(error).__mro__ if kind in CODES)
     if code is Code.TIMEOUT and attempt.interrupt.is_set:
@@ -84,14 +85,16 @@ def failed(error: httpx.TransportError, attempt: Attempt) -> Failed:
         code = Code.UNREACHABLE
     ours = isinstance(error, httpx.NetworkError) and str(error)
     detail = ours or "the server closed it"
-    return Failed(code, _TEXTS[code].format(when=_WHEN[attempt.stage], seconds=attempt.allowed, detail=detail))
+    when = _WHEN[attempt.stage]
+    return Failed(code, _TEXTS[code].format(when=when, seconds=attempt.allowed, detail=detail, place=place))
 
 
 class Target(NamedTuple):
-    """A URL that was looked at once: as httpx has it, and its ``Host``."""
+    """A URL that was looked at once: as httpx has it, its ``Host``, and its origin."""
 
     url: httpx.URL
     host: Header
+    origin: str
 
 
 class Opened:
@@ -179,14 +182,14 @@ class HttpTransport(httpx.HTTPTransport):
 
     def target(self, url: str) -> Target:
         """Prepare a URL. Raises Failed with invalid_binding or origin_not_admitted."""
-        self._admit(url)
+        found = self._admit(url)
         try:
             parsed = httpx.URL(url)
         except httpx.InvalidURL:
             raise Failed(Code.INVALID_BINDING, "The endpoint is not a URL. Mend `endpoint` in the binding.") from None
-        return Target(parsed, (b"Host", parsed.netloc))
+        return Target(parsed, (b"Host", parsed.netloc), found)
 
-    def _admit(self, url: str) -> None:
+    def _admit(self, url: str) -> str:
         try:
             found = origin(url)
         except OriginError as error:
@@ -194,6 +197,7 @@ class HttpTransport(httpx.HTTPTransport):
         if found not in self._admitted:
             text = f"The origin {found} is not admitted. Make it the target, or add `--allow-origin {found}`."
             raise Failed(Code.ORIGIN_NOT_ADMITTED, text)
+        return found
 
     def send(self, method: str, target: Target, headers: list[Header], body: bytes | None, attempt: Attempt) -> Opened:
         """Send one request and wait for the head of its response. Raises Failed; ``attempt.sent`` tells the rest."""
@@ -206,7 +210,7 @@ class HttpTransport(httpx.HTTPTransport):
         try:
             return Opened(self.handle_request(request), attempt)
         except httpx.TransportError as error:
-            raise failed(error, attempt) from None
+            raise failed(error, attempt, target.origin) from None
 
 
 def deadline(attempt: Attempt) -> dict[str, Any]:
