@@ -6,7 +6,7 @@ from typing import Any, Final
 from host.outcome import INTERRUPTED_EXIT, gravest
 from host.reports.difference import Diffs
 from host.reports.difference import read as read_difference
-from host.reports.run import read
+from host.reports.run import EXITS, read
 from host.runs import Run, read_diffs, read_observation
 from protocol.failures import Code, Failed
 from protocol.values.document import integer
@@ -28,6 +28,8 @@ def kept_document(runs: Sequence[Run]) -> dict[str, Any]:
     flows = [_flow(run) for run in runs]
     exits = [INTERRUPTED_EXIT if run.status == "interrupted" else integer(run.record.get("exit")) or 0 for run in runs]
     try:
+        if not EXITS.keys() >= set(exits):
+            raise ValueError("`exit` must be an exit status of `assay run`")
         document = {"format": "assay-run/1", "exit": gravest(exits), "flows": flows}
         read(document)
     except ValueError as error:
@@ -54,6 +56,7 @@ def _flow(run: Run) -> dict[str, Any]:
         raise Failed(Code.INVALID_ARGUMENTS, f"The run {run.id} is still going. Report on it when it has ended.")
     flow = record.get("flow")
     named = flow if isinstance(flow, dict) else {}
+    steps = record.get("steps") or []
     ended = record.get("status") != "running"
     return {
         "flow": named.get("name"),
@@ -62,9 +65,13 @@ def _flow(run: Run) -> dict[str, Any]:
         "status": run.status,
         "code": str(Code.CANCELLED) if interrupted else record.get("code"),
         "message": record.get("message") if ended else "The run was killed.",
-        "steps": [_step(run, step) for step in record.get("steps") or [] if isinstance(step, dict)],
+        "steps": _steps(run, steps) if isinstance(steps, list) else steps,
         "problems": [],
     }
+
+
+def _steps(run: Run, records: list[Any]) -> list[dict[str, Any]]:
+    return [_step(run, record) for record in records if isinstance(record, dict)]
 
 
 def _step(run: Run, record: dict[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,8 @@ __all__ = [
 
 #: Largest file of evidence that is read back, in bytes: a step result of 31 MiB, indented.
 READ_LIMIT: Final = 128 * 1024 * 1024
+#: Bytes of a file's name that file systems take.
+NAME_LIMIT: Final = 255
 #: The artifact that holds an inventory's redacted entries.
 CATALOG: Final = "catalog.json"
 #: Earlier runs that are looked at for a step to compare with; older ones are as good as forgotten.
@@ -116,14 +118,15 @@ def earlier_runs(root: Path, file: str, before: str) -> Iterator[Run]:
 def find_inventory(run: Run, step: str, inventory: str) -> Inventory | None:
     """Return what one step of a run read, if it read this inventory to its end."""
     steps = run.record.get("steps")
-    wanted = [entry for entry in steps if isinstance(entry, dict) and entry.get("id") == step] if steps else []
+    listed = steps if isinstance(steps, list) else []
+    wanted = [entry for entry in listed if isinstance(entry, dict) and entry.get("id") == step]
     found = inventories(run._replace(record=run.record | {"steps": wanted}))
     return next((entry for entry in found if entry.name == inventory), None)
 
 
 def read_observation(run: Run, folder: Any) -> dict[str, Any]:
     """Return what is kept of a step in ``folder``; nothing for a step that was skipped, or that is withheld."""
-    if not isinstance(folder, str) or "/" in folder:
+    if not isinstance(folder, str) or not _is_name(folder):
         return {}
     with contextlib.suppress(Failed):
         return read_document(run.folder / "steps" / folder / "observation.json", "assay-observation/1")
@@ -140,6 +143,9 @@ def read_diffs(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def read_document(path: Path, form: str) -> dict[str, Any]:
     """Read a JSON document of ours. Raises Failed (``invalid_arguments``) when it is missing or of another format."""
+    if path.exists() and not path.is_file():
+        # Reading a pipe would wait for ever.
+        raise Failed(Code.INVALID_ARGUMENTS, f"{path} cannot be read: it is no file.")
     try:
         with path.open("rb") as file:
             data = file.read(READ_LIMIT + 1)
@@ -157,6 +163,8 @@ def read_document(path: Path, form: str) -> dict[str, Any]:
 
 def _catalog(path: Path) -> Any:
     """Return a kept catalog; a tombstone or anything else in its place is none."""
+    if not path.is_file():
+        return None
     try:
         value = parse(path.read_bytes()).value
     except (OSError, JsonError):
@@ -169,8 +177,13 @@ def _steps(run: Run) -> Iterator[dict[str, str]]:
     for step in steps if isinstance(steps, list) else []:
         found = [step.get(key) for key in ("id", "alias", "folder")] if isinstance(step, dict) else []
         texts = [text for text in found if isinstance(text, str)]
-        if len(texts) == 3 and "/" not in texts[2]:
+        if len(texts) == 3 and _is_name(texts[2]):
             yield dict(zip(("id", "alias", "folder"), texts, strict=True))
+
+
+def _is_name(text: str) -> bool:
+    """Tell whether a record that may be damaged names a folder of a step: one that a system can look up."""
+    return text not in ("", ".", "..") and not set("/\0") & set(text) and len(os.fsencode(text)) <= NAME_LIMIT
 
 
 def _locked(folder: Path) -> bool:

@@ -252,6 +252,8 @@ def test_a_run_that_is_still_going_is_not_reported_on(assay: Command) -> None:
         ("run.json", '{"format": "assay-evidence/1", "status": "odd", "steps": []}'),
         ("run.json", '{"format": "assay-evidence/1", "status": "failed", "flow": 5, "steps": [{"id": 5}]}'),
         ("run.json", "{"),
+        ("run.json", '{"format": "assay-evidence/1", "status": "failed", "flow": {"file": "f.md"}, "steps": 5}'),
+        ("run.json", '{"format": "assay-evidence/1", "status": "failed", "flow": {"file": "f.md"}, "exit": 999}'),
     ],
 )
 def test_evidence_that_is_none_is_refused(assay: Command, name: str, content: str) -> None:
@@ -268,6 +270,27 @@ def test_what_is_withheld_is_reported_without_it(assay: Command) -> None:
     (flow,) = assay("report", "latest", "--json").document["flows"]
     step = flow["steps"][1]
     assert (step["code"], step["state"], step["facts"]) == ("evidence_leak", None, {})
+
+
+@pytest.mark.parametrize("folder", ["\0", "..", "", "a" * 5_000])
+def test_a_step_whose_folder_is_no_name_is_reported_without_what_is_kept(assay: Command, folder: str) -> None:
+    assay.run("f.md")
+    path = assay.runs[-1] / "run.json"
+    record = json.loads(path.read_text())
+    record["steps"][0]["folder"] = folder
+    path.write_text(json.dumps(record))
+    (flow,) = assay("report", "latest", "--json", "-", "--html", "o.html").document["flows"]
+    assert (flow["steps"][0]["status"], flow["steps"][0]["state"]) == ("succeeded", None)
+    assert assay("diff", "latest", "latest").exit in (0, 2)
+
+
+def test_a_pipe_among_evidence_is_not_waited_for(assay: Command) -> None:
+    assay.run("f.md")
+    (place, *_) = assay.runs[-1].glob("steps/*/observation.json")
+    place.unlink()
+    os.mkfifo(place)
+    (flow,) = assay("report", "latest", "--json").document["flows"]
+    assert flow["steps"][0]["state"] is None
 
 
 def test_a_diff_that_cannot_be_read_is_left_out(assay: Command) -> None:

@@ -328,6 +328,17 @@ def test_a_picture_blacks_out_private_fields_and_whatever_shows_their_values(pag
     assert {after.pixel(x, y) for x in range(300) for y in range(100, 140)} == {black}
 
 
+def test_a_picture_blacks_out_hints_and_labels_that_show_a_private_value(browser: PluginDriver, site: Website) -> None:
+    style = "position: absolute; left: 0; width: 300px; height: 40px; border: 0; background: white; top"
+    site.pages["hints"] = (
+        f"<input placeholder='{PASSWORD}' style='{style}: 0'><input placeholder=public style='{style}: 100px'>"
+        f"<select style='{style}: 200px'><option value=1>{PASSWORD}</option></select>"
+    )
+    browser.run("camera", "open", url=f"{site.origin}/hints")
+    shown = picture(browser.run("camera", "screenshot", name="hints"), "hints.png")
+    assert [shown.pixel(250, y) for y in (20, 120, 220)] == [(0, 0, 0), (255, 255, 255), (0, 0, 0)]
+
+
 def test_a_private_value_is_not_typed_into_a_page_of_another_origin(
     browser: PluginDriver, site: Website, other: Website
 ) -> None:

@@ -154,6 +154,14 @@ def test_output_past_what_is_held_is_counted_and_not_hashed(shell: PluginDriver,
     assert result["state"]["stdout"]["truncated"] is True
 
 
+def test_a_private_value_that_the_limit_cuts_in_two_is_not_shown(shell: PluginDriver) -> None:
+    shell.notify("secrets/learnt", {"values": ["cut-secret-7f3a9cd-0123456789"]})
+    command = f"head -c {KEPT_LIMIT - 20} /dev/zero | tr '\\0' x; printf $RFL_HALF-0123456789; echo more"
+    kept = run(shell, command, half="cut-secret-7f3a9cd")["state"]["stdout"]
+    assert (kept["truncated"], kept["sha256"], "cut-sec" in kept["text"]) == (True, None, False)
+    assert kept["text"].endswith("x")
+
+
 # Values
 
 

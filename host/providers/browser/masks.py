@@ -12,7 +12,10 @@ __all__ = ["masks"]
 
 #: Elements whose text is a value, not content.
 _FIELDS: Final = "input, textarea, select, [contenteditable]"
-_VALUES: Final = "fields => fields.map(field => String(field.value ?? field.innerText))"
+#: What each of them shows: its value, the hint that stands in its place, the labels that a list chooses from.
+_VALUES: Final = """fields => fields.map(field => [
+    field.value ?? field.innerText, field.placeholder, ...[...field.options ?? []].map(option => option.label)
+].join("\\n"))"""
 
 
 async def masks(page: Page, filled: Iterable[str], values: Iterable[str], redactor: Redactor) -> list[Locator]:

@@ -12,6 +12,9 @@ __all__ = ["TEXT_LIMIT", "report"]
 
 #: Characters of each stream that are kept: its beginning and its end, where commands say what went wrong.
 TEXT_LIMIT: Final = 16_384
+#: Characters at the end of a stream that was cut that are not shown: a private value may have been cut in two there,
+#: and half of one is not recognised. Room for the longest value, each character of it escaped as `\u0041`.
+UNSURE_LIMIT: Final = 128 * 1024
 #: Characters of the last line on stderr that a message quotes.
 QUOTED_LIMIT: Final = 200
 _CUT: Final = {
@@ -41,7 +44,8 @@ def report(ended: Ended, redactor: Redactor) -> Outcome:
 
 def _text(stream: Captured, redactor: Redactor) -> tuple[str, bool]:
     redacted = redactor.text(stream.data.decode("utf-8", "replace"))
-    return redacted.value, redacted.changed
+    whole = stream.size == len(stream.data)
+    return redacted.value if whole else redacted.value[:-UNSURE_LIMIT], redacted.changed
 
 
 def _record(stream: Captured, text: str, redacted: bool) -> dict[str, Any]:
