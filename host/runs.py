@@ -143,7 +143,7 @@ def read_diffs(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def read_document(path: Path, form: str) -> dict[str, Any]:
     """Read a JSON document of ours. Raises Failed (``invalid_arguments``) when it is missing or of another format."""
-    if path.exists() and not path.is_file():
+    if path.exists() and not path.is_file() and not path.is_dir():
         # Reading a pipe would wait for ever.
         raise Failed(Code.INVALID_ARGUMENTS, f"{path} cannot be read: it is no file.")
     try:
