@@ -104,8 +104,8 @@ def _time(time: _Element) -> str:
     year = int(text[:digits])
     if digits == 2:
         year += 1900 if year >= 50 else 2000  # RFC 5280, section 4.1.2.5.1
-    rest = datetime.strptime(text[digits:], "%m%d%H%M%SZ").replace(tzinfo=UTC)
-    return f"{year:04}-{rest:%m-%dT%H:%M:%S}Z"
+    month, day, hour, minute, second = (int(text[at : at + 2]) for at in range(digits, digits + 10, 2))
+    return datetime(year, month, day, hour, minute, second, tzinfo=UTC).isoformat().replace("+00:00", "Z")
 
 
 def _names(extensions: _Element | None) -> list[str]:
