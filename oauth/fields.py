@@ -3,24 +3,21 @@
 It is on the path of ``plugin --describe``. ``oauth.settings`` reads values by this table.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from protocol.wire.fields import PRIVATE_MINIMUM, Field, Range, choice, number, object_schema, switch, table
 
 __all__ = [
     "CALLBACK_PATH",
     "FIELDS",
     "PATH_LIMIT",
-    "PRIVATE_MINIMUM",
     "SCOPES_LIMIT",
     "SCOPE_LIMIT",
     "TEXT_LIMIT",
     "URL_LIMIT",
-    "Field",
-    "Range",
     "settings_schema",
 ]
 
-#: A private value under this many characters is refused: redacting it would shred every reply.
-PRIVATE_MINIMUM: Final = 4
 #: Longest URL, in characters: as for the endpoint of a binding.
 URL_LIMIT: Final = 8192
 #: Longest client id, client secret and callback path, in characters: room for ids that are URLs or signed.
@@ -33,51 +30,13 @@ SCOPE_LIMIT: Final = 512
 CALLBACK_PATH: Final = "/callback"
 
 
-class Range(NamedTuple):
-    """The default and both ends of a number field."""
-
-    default: int
-    least: int
-    most: int
-
-
-class Field(NamedTuple):
-    """One field of the object. ``range`` is set for numbers, which may also be written as decimal strings."""
-
-    name: str
-    meaning: str
-    schema: dict[str, Any]
-    private: bool = False
-    required: bool = False
-    range: Range | None = None
-
-
-def _number(name: str, meaning: str, bounds: Range) -> Field:
-    schema = {
-        "type": ["integer", "string"],
-        "minimum": bounds.least,
-        "maximum": bounds.most,
-        "pattern": "^(0|[1-9][0-9]{0,9})$",
-        "default": bounds.default,
-    }
-    return Field(name, meaning, schema, range=bounds)
-
-
-def _switch(name: str, meaning: str) -> Field:
-    schema = {"type": ["boolean", "string"], "enum": [True, False, "true", "false"], "default": False}
-    return Field(name, meaning, schema)
-
-
 def _private(name: str, meaning: str) -> Field:
     schema = {"type": "string", "minLength": PRIVATE_MINIMUM, "maxLength": TEXT_LIMIT, "pattern": "^[ -~]+$"}
     return Field(name, meaning, schema, private=True)
 
 
-def _choice(name: str, meaning: str, *choices: str) -> Field:
-    return Field(name, meaning, {"enum": list(choices), "default": choices[0]})
-
-
-_ROWS = (
+#: Every field by its name.
+FIELDS: Final[dict[str, Field]] = table(
     Field(
         "issuer",
         "The trusted https issuer, exactly as the server's resource metadata lists it; `endpoint` where the"
@@ -108,12 +67,12 @@ _ROWS = (
             "maxLength": PATH_LIMIT,
         },
     ),
-    _number(
+    number(
         "callbackPort",
         "Port of the callback, for servers that register one exact redirect; 0 takes a free one.",
         Range(0, 0, 65535),
     ),
-    _choice(
+    choice(
         "callbackHost",
         "Host name in the redirect URI; the listener is on 127.0.0.1 either way.",
         "127.0.0.1",
@@ -124,15 +83,15 @@ _ROWS = (
         "Public https URL of a client metadata document, used as the client id where the issuer supports it.",
         {"type": "string", "format": "uri", "pattern": "^https://", "maxLength": URL_LIMIT},
     ),
-    _choice(
+    choice(
         "clientAuthentication",
         "How the client may authenticate at the token endpoint: `none` only, or as the issuer lists or registers.",
         "none",
         "any",
     ),
-    _switch("refresh", "Ask for a refresh token, and use it once before each expiry."),
-    _switch("stepUp", "Let a later `oauth_begin` ask for the scopes of the last challenge as well."),
-    _choice(
+    switch("refresh", "Ask for a refresh token, and use it once before each expiry."),
+    switch("stepUp", "Let a later `oauth_begin` ask for the scopes of the last challenge as well."),
+    choice(
         "grant",
         "How the token is got: with consent in the browser, or with the client's secret alone.",
         "authorization_code",
@@ -143,28 +102,15 @@ _ROWS = (
         "For servers of that revision: no resource metadata, and default endpoints where there is no metadata at all.",
         {"enum": ["2025-03-26"]},
     ),
-    _switch("allowLoopbackHttp", "Allow http where the host is this machine's loopback."),
-    _number(
+    switch("allowLoopbackHttp", "Allow http where the host is this machine's loopback."),
+    number(
         "consentTimeoutMs",
         "How long consent may take once its page was opened, in milliseconds.",
         Range(120_000, 100, 3_600_000),
     ),
 )
 
-#: Every field by its name.
-FIELDS: Final[dict[str, Field]] = {field.name: field for field in _ROWS}
-
 
 def settings_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of the object; private fields carry ``writeOnly``."""
-    properties = {}
-    for field in FIELDS.values():
-        properties[field.name] = {"description": field.meaning, **field.schema}
-        if field.private:
-            properties[field.name]["writeOnly"] = True
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [field.name for field in FIELDS.values() if field.required],
-        "additionalProperties": False,
-    }
+    return object_schema(FIELDS)

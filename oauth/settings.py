@@ -8,15 +8,15 @@ from oauth.fields import (
     CALLBACK_PATH,
     FIELDS,
     PATH_LIMIT,
-    PRIVATE_MINIMUM,
     SCOPE_LIMIT,
     SCOPES_LIMIT,
     TEXT_LIMIT,
     URL_LIMIT,
-    Field,
 )
 from oauth.urls import endpoint_fault, issuer_fault, metadata_document_fault
-from protocol.values.document import JsonError, integer, parse
+from protocol.values.document import JsonError, parse
+from protocol.wire.configuration import Rule, read_choice, read_number, read_switch
+from protocol.wire.fields import PRIVATE_MINIMUM, Field
 
 __all__ = ["ENDPOINT", "LISTED", "Settings", "SettingsError", "check_endpoint", "private_values", "read_settings"]
 
@@ -30,7 +30,6 @@ OFFLINE_ACCESS: Final = "offline_access"
 _PRINTABLE: Final = re.compile(r"[ -~]+\Z")  # client_id and client_secret: VSCHAR (RFC 6749, appendix A.1, A.2)
 _SCOPE: Final = re.compile(r"[!#-\[\]-~]+\Z")
 _PATH: Final = re.compile(r"/[A-Za-z0-9/_-]*\Z")
-_DECIMAL: Final = re.compile(r"(0|[1-9][0-9]{0,9})\Z", re.ASCII)
 
 
 class SettingsError(ValueError):
@@ -177,63 +176,35 @@ def _read(field: Field, values: Mapping[str, Any]) -> Any:
     value = values[field.name]
     try:
         if field.range:
-            return _number(value, field)
+            return read_number(value, field.range)
         if "enum" in field.schema and field.name not in _READERS:
-            return _choice(value, field)
+            return read_choice(value, field)
         return _READERS[field.name](value)
-    except _Rule as rule:
+    except Rule as rule:
         raise SettingsError(f"`{field.name}` {rule}") from None
-
-
-class _Rule(ValueError):
-    """What a value has to be; its text follows the name of the field."""
-
-
-def _number(value: Any, field: Field) -> int:
-    assert field.range is not None
-    if isinstance(value, str) and _DECIMAL.match(value):
-        value = int(value)
-    number = integer(value)
-    if number is None or not field.range.least <= number <= field.range.most:
-        raise _Rule(f"must be an integer from {field.range.least} to {field.range.most}")
-    return number
-
-
-def _choice(value: Any, field: Field) -> str:
-    if not isinstance(value, str) or value not in field.schema["enum"]:
-        raise _Rule("must be " + " or ".join(f"`{choice}`" for choice in field.schema["enum"]))
-    return value
-
-
-def _switch(value: Any) -> bool:
-    if isinstance(value, str) and value in ("true", "false"):
-        return value == "true"
-    if not isinstance(value, bool):
-        raise _Rule("must be true or false")
-    return value
 
 
 def _issuer(value: Any) -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= URL_LIMIT:
-        raise _Rule(f"must be a string of at most {URL_LIMIT} characters")
+        raise Rule(f"must be a string of at most {URL_LIMIT} characters")
     return value
 
 
 def _scopes(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= SCOPES_LIMIT:
-        raise _Rule(f"must be an array of 1 to {SCOPES_LIMIT} strings")
+        raise Rule(f"must be an array of 1 to {SCOPES_LIMIT} strings")
     if not all(isinstance(scope, str) and _SCOPE.match(scope) and len(scope) <= SCOPE_LIMIT for scope in value):
-        raise _Rule("must hold scopes of printable ASCII without spaces, quotes and backslashes, one an entry")
+        raise Rule("must hold scopes of printable ASCII without spaces, quotes and backslashes, one an entry")
     if len(set(value)) < len(value):
-        raise _Rule("repeats a scope")
+        raise Rule("repeats a scope")
     return tuple(value)
 
 
 def _private(value: Any) -> str:
     if not isinstance(value, str) or not _PRINTABLE.match(value):
-        raise _Rule("must be a string of printable ASCII characters")
+        raise Rule("must be a string of printable ASCII characters")
     if not PRIVATE_MINIMUM <= len(value) <= TEXT_LIMIT:
-        raise _Rule(
+        raise Rule(
             f"must have {PRIVATE_MINIMUM} to {TEXT_LIMIT} characters: a shorter one would be redacted everywhere"
         )
     return value
@@ -241,16 +212,16 @@ def _private(value: Any) -> str:
 
 def _path(value: Any) -> str:
     if not isinstance(value, str) or not _PATH.match(value) or len(value) > PATH_LIMIT:
-        raise _Rule("must be a path of letters, digits, `/`, `_` and `-` that begins with `/`")
+        raise Rule("must be a path of letters, digits, `/`, `_` and `-` that begins with `/`")
     if value == "/done":
-        raise _Rule("must not be /done: the page after the callback stands there")
+        raise Rule("must not be /done: the page after the callback stands there")
     return value
 
 
 def _document(value: Any) -> str:
     fault = metadata_document_fault(value) if isinstance(value, str) else "must be a string"
     if fault is not None:
-        raise _Rule(fault)
+        raise Rule(fault)
     return str(value)
 
 
@@ -261,7 +232,7 @@ _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "clientSecret": _private,
     "callbackPath": _path,
     "clientMetadataUrl": _document,
-    "refresh": _switch,
-    "stepUp": _switch,
-    "allowLoopbackHttp": _switch,
+    "refresh": read_switch,
+    "stepUp": read_switch,
+    "allowLoopbackHttp": read_switch,
 }

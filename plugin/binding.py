@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -10,20 +11,25 @@ from oauth.settings import private_values as oauth_private_values
 from plugin.configuration import (
     FIELDS,
     FILE_NAME_LIMIT,
-    PRIVATE_MINIMUM,
     TOKEN_LIMIT,
     URL_LIMIT,
-    Field,
 )
 from plugin.headers import HeaderError, read_headers
-from protocol.failures import Code, Failed
 from protocol.mcp.origins import OriginError, origin
-from protocol.values.document import JsonError, integer, parse
 from protocol.values.urls import url_secrets
+from protocol.wire.configuration import (
+    Rule,
+    invalid,
+    read_choice,
+    read_number,
+    read_object,
+    read_switch,
+    require_object,
+)
+from protocol.wire.fields import PRIVATE_MINIMUM, Field
 
 __all__ = ["Binding", "authorization", "join", "private_values", "read_binding", "url_secrets"]
 
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z]{1,24}\Z")
 _TOKEN: Final = re.compile(r"[!-~]+\Z")
 _SCHEME_AND_REST: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*[ \t]+(\S.*)\Z", re.DOTALL)
 _BEARER: Final = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)\Z")
@@ -59,22 +65,16 @@ def read_binding(alias: str, configuration: Any) -> Binding:
 
     Raises Failed (`invalid_binding`) that names alias and field, and never quotes a value.
     """
-    if not isinstance(configuration, Mapping):
-        raise _invalid(alias, None, "is not an object")
-    for name in configuration:
-        if name not in FIELDS:
-            # A long name, or one with digits, may be a value that went astray.
-            shown = f" `{name}`" if _PLAIN_NAME.match(name) else ""
-            raise _invalid(alias, None, f"holds an unknown field{shown}; there are {', '.join(FIELDS)}")
+    configuration = require_object(alias, configuration, FIELDS)
     for field in FIELDS.values():
         if field.required and field.name not in configuration:
-            raise _invalid(alias, field.name, "is required")
+            raise invalid(alias, field.name, "is required")
     values = {name: _read(alias, field, configuration) for name, field in FIELDS.items()}
     headers = dict(values["headers"] or {})
     token = values["bearerToken"]
     if "Authorization" in headers:
         if token is not None:
-            raise _invalid(alias, "bearerToken", "may not stand beside an Authorization header; keep one of the two")
+            raise invalid(alias, "bearerToken", "may not stand beside an Authorization header; keep one of the two")
         token = _bearer(alias, headers.pop("Authorization"))
     if values["oauth"] is not None:
         _check_oauth(alias, values, token)
@@ -100,16 +100,11 @@ def _check_oauth(alias: str, values: Mapping[str, Any], token: str | None) -> No
     """Refuse a second credential beside `oauth`, and an endpoint that a token may not be sent to."""
     for other, stands in (("`tokenDirectory`", values["tokenDirectory"] is not None), ("a bearer token", bool(token))):
         if stands:
-            raise _invalid(alias, "oauth", f"may not stand beside {other}; keep one of the two")
+            raise invalid(alias, "oauth", f"may not stand beside {other}; keep one of the two")
     try:
         check_endpoint(values["oauth"], values["endpoint"])
     except SettingsError as error:
-        raise _invalid(alias, "oauth", f"is not usable: {error.reason}") from None
-
-
-def _invalid(alias: str, field: str | None, rule: str) -> Failed:
-    subject = f"`{field}` of the binding `{alias}`" if field else f"The binding `{alias}`"
-    return Failed(Code.INVALID_BINDING, f"{subject} {rule}.", where=f"{alias}.{field}" if field else alias)
+        raise invalid(alias, "oauth", f"is not usable: {error.reason}") from None
 
 
 def _read(alias: str, field: Field, configuration: Mapping[str, Any]) -> Any:
@@ -117,31 +112,17 @@ def _read(alias: str, field: Field, configuration: Mapping[str, Any]) -> Any:
         return field.range.default if field.range else field.schema.get("default")
     try:
         if field.range:
-            return _number(configuration[field.name], field)
+            return read_number(configuration[field.name], field.range)
         return _READERS[field.name](configuration[field.name])
-    except _Rule as rule:
-        raise _invalid(alias, field.name, str(rule)) from None
-
-
-class _Rule(ValueError):
-    """What a value has to be; its text follows the name of the field."""
-
-
-def _number(value: Any, field: Field) -> int:
-    assert field.range is not None
-    if isinstance(value, str) and re.fullmatch(field.schema["pattern"], value, re.ASCII):
-        value = int(value)
-    number = integer(value)
-    if number is None or not field.range.least <= number <= field.range.most:
-        raise _Rule(f"must be an integer from {field.range.least} to {field.range.most}")
-    return number
+    except Rule as rule:
+        raise invalid(alias, field.name, str(rule)) from None
 
 
 def _text(value: Any, most: int) -> str:
     if not isinstance(value, str):
-        raise _Rule("must be a string")
+        raise Rule("must be a string")
     if not PRIVATE_MINIMUM <= len(value) <= most:
-        raise _Rule(f"must have {PRIVATE_MINIMUM} to {most} characters: a shorter one would be redacted everywhere")
+        raise Rule(f"must have {PRIVATE_MINIMUM} to {most} characters: a shorter one would be redacted everywhere")
     return value
 
 
@@ -150,85 +131,56 @@ def _endpoint(value: Any) -> str:
     try:
         origin(url)
     except OriginError as error:
-        raise _Rule(f"is not usable: {error.reason}") from None
+        raise Rule(f"is not usable: {error.reason}") from None
     if "#" in url:
-        raise _Rule("must be a URL without a fragment")
+        raise Rule("must be a URL without a fragment")
     parts = urlsplit(url)
     if not (parts.path + parts.query).isascii():
-        raise _Rule("must be percent-encoded where its path or query is not ASCII")
+        raise Rule("must be percent-encoded where its path or query is not ASCII")
     return url
 
 
 def _token(value: Any) -> str:
     token = _text(value, TOKEN_LIMIT)
     if not _TOKEN.match(token):
-        raise _Rule("must hold printable ASCII characters without white space, and no scheme word")
+        raise Rule("must hold printable ASCII characters without white space, and no scheme word")
     return token
 
 
 def _headers(value: Any) -> dict[str, str]:
     if isinstance(value, str):
-        value = _object_in(value)
+        value = read_object(value)
     try:
         headers = read_headers(value)
     except HeaderError as error:
-        raise _Rule(f"is not usable: {error.reason}") from None
+        raise Rule(f"is not usable: {error.reason}") from None
     if any(len(text) < PRIVATE_MINIMUM for text in headers.values()):
-        raise _Rule(
+        raise Rule(
             f"holds a value under {PRIVATE_MINIMUM} characters, which would be redacted everywhere;"
             " if it is public, set it by `connect headers=`"
         )
     return headers
 
 
-def _object_in(text: str) -> Any:
-    try:
-        document = parse(text)
-    except JsonError as error:
-        raise _Rule(f"is a string that is not strict JSON: {error.reason}") from None
-    if document.repeated:
-        raise _Rule("repeats a name")
-    return document.value
-
-
 def _oauth(value: Any) -> Settings:
     try:
         return read_settings(value)
     except SettingsError as error:
-        raise _Rule(f"is not usable: {error.reason}") from None
+        raise Rule(f"is not usable: {error.reason}") from None
 
 
 def _directory(value: Any) -> str:
     path = _text(value, FILE_NAME_LIMIT).rstrip("/")
     if not path.startswith("/") or "\0" in path or any(part in (".", "..") for part in path.split("/")):
-        raise _Rule("must be an absolute path of a directory, without `.` or `..` in it")
+        raise Rule("must be an absolute path of a directory, without `.` or `..` in it")
     return path
 
 
 def _file(value: Any) -> str:
     path = _text(value, FILE_NAME_LIMIT)
     if not path.startswith("/") or "\0" in path:
-        raise _Rule("must be an absolute path")
+        raise Rule("must be an absolute path")
     return path
-
-
-def _choice(name: str) -> Callable[[Any], str]:
-    choices: list[str] = FIELDS[name].schema["enum"]
-
-    def read(value: Any) -> str:
-        if not isinstance(value, str) or value not in choices:
-            raise _Rule("must be " + " or ".join(f"`{choice}`" for choice in choices))
-        return value
-
-    return read
-
-
-def _switch(value: Any) -> bool:
-    if isinstance(value, str) and value in ("true", "false"):
-        return value == "true"
-    if not isinstance(value, bool):
-        raise _Rule("must be true or false")
-    return value
 
 
 _READERS: Final[dict[str, Callable[[Any], Any]]] = {
@@ -238,17 +190,17 @@ _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "oauth": _oauth,
     "tokenDirectory": _directory,
     "caFile": _file,
-    "sessionCleanup": _choice("sessionCleanup"),
-    "keepText": _switch,
-    "resume": _switch,
-    "elicitation": _choice("elicitation"),
+    "sessionCleanup": partial(read_choice, field=FIELDS["sessionCleanup"]),
+    "keepText": read_switch,
+    "resume": read_switch,
+    "elicitation": partial(read_choice, field=FIELDS["elicitation"]),
 }
 
 
 def _bearer(alias: str, value: str) -> str:
     match = _BEARER.match(value)
     if match is None or len(match[1]) < PRIVATE_MINIMUM:
-        raise _invalid(
+        raise invalid(
             alias,
             "headers",
             f"may set Authorization to `Bearer` and a token of {PRIVATE_MINIMUM} or more characters only",

@@ -3,9 +3,10 @@
 It is on the path of ``plugin --describe``. ``plugin.binding`` reads values by this table.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from oauth.fields import settings_schema
+from protocol.wire.fields import PRIVATE_MINIMUM, Field, Range, number, object_schema, switch, table
 
 __all__ = [
     "CA_FILE_LIMIT",
@@ -13,16 +14,11 @@ __all__ = [
     "FILE_NAME_LIMIT",
     "HEADERS_LIMIT",
     "HEADER_VALUE_LIMIT",
-    "PRIVATE_MINIMUM",
     "TOKEN_LIMIT",
     "URL_LIMIT",
-    "Field",
-    "Range",
     "configuration_schema",
 ]
 
-#: A private value under this many characters is refused: redacting it would shred every reply.
-PRIVATE_MINIMUM: Final = 4
 #: Header names in one binding, and characters in one header value.
 HEADERS_LIMIT: Final = 32
 HEADER_VALUE_LIMIT: Final = 16_384
@@ -34,46 +30,12 @@ TOKEN_LIMIT: Final = 16_384
 CA_FILE_LIMIT: Final = 256 * 1024
 
 
-class Range(NamedTuple):
-    """The default and both ends of a number field."""
-
-    default: int
-    least: int
-    most: int
-
-
-class Field(NamedTuple):
-    """One field of a binding. ``range`` is set for numbers, which may also be written as decimal strings."""
-
-    name: str
-    meaning: str
-    schema: dict[str, Any]
-    private: bool = False
-    required: bool = False
-    range: Range | None = None
-
-
-def _number(name: str, meaning: str, bounds: Range) -> Field:
-    schema = {
-        "type": ["integer", "string"],
-        "minimum": bounds.least,
-        "maximum": bounds.most,
-        "pattern": "^(0|[1-9][0-9]{0,9})$",
-        "default": bounds.default,
-    }
-    return Field(name, meaning, schema, range=bounds)
-
-
-def _switch(name: str, meaning: str) -> Field:
-    schema = {"type": ["boolean", "string"], "enum": [True, False, "true", "false"], "default": False}
-    return Field(name, meaning, schema)
-
-
 def _text(limit: int, least: int = PRIVATE_MINIMUM) -> dict[str, Any]:
     return {"type": "string", "minLength": least, "maxLength": limit}
 
 
-_ROWS = (
+#: Every field by its name.
+FIELDS: Final[dict[str, Field]] = table(
     Field(
         "endpoint",
         "Absolute http or https URL of the Streamable HTTP endpoint, without user information or fragment.",
@@ -117,16 +79,16 @@ _ROWS = (
         "With `server-managed`, a server that answers DELETE with 405 needs no cleanup.",
         {"enum": ["delete", "server-managed"], "default": "delete"},
     ),
-    _number("timeoutMs", "Absolute deadline of each request, in milliseconds.", Range(15_000, 100, 600_000)),
-    _number(
+    number("timeoutMs", "Absolute deadline of each request, in milliseconds.", Range(15_000, 100, 600_000)),
+    number(
         "maxResponseBytes",
         "Largest HTTP response, and largest raw inventory, in bytes.",
         Range(8 * 1024 * 1024, 1, 8 * 1024 * 1024),
     ),
-    _number("maxPages", "Most pages of one inventory.", Range(50, 1, 10_000)),
-    _number("maxItems", "Most entries of one inventory.", Range(5_000, 1, 100_000)),
-    _switch("keepText", "Keep the redacted entries of inventories as the artifact catalog.json."),
-    _switch(
+    number("maxPages", "Most pages of one inventory.", Range(50, 1, 10_000)),
+    number("maxItems", "Most entries of one inventory.", Range(5_000, 1, 100_000)),
+    switch("keepText", "Keep the redacted entries of inventories as the artifact catalog.json."),
+    switch(
         "resume",
         "Take up a reply stream that a server of 2025-11-25 ended early, once, by GET with Last-Event-ID.",
     ),
@@ -137,21 +99,7 @@ _ROWS = (
     ),
 )
 
-#: Every field by its name.
-FIELDS: Final[dict[str, Field]] = {field.name: field for field in _ROWS}
-
 
 def configuration_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of one binding's configuration; private fields carry ``writeOnly``."""
-    properties = {}
-    for field in FIELDS.values():
-        properties[field.name] = {"description": field.meaning, **field.schema}
-        if field.private:
-            properties[field.name]["writeOnly"] = True
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "type": "object",
-        "properties": properties,
-        "required": [field.name for field in FIELDS.values() if field.required],
-        "additionalProperties": False,
-    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **object_schema(FIELDS)}

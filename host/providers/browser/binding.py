@@ -12,7 +12,8 @@ from host.providers.browser.commands import (
     PRIVATE_MOST,
     TIMEOUT_DEFAULT,
 )
-from host.providers.fields import invalid, read_timeout, require_object
+from host.providers.fields import read_timeout
+from protocol.wire.configuration import invalid, require_object
 
 __all__ = ["Binding", "read_binding"]
 

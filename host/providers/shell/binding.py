@@ -3,8 +3,9 @@
 import os
 from typing import Any, Final, NamedTuple
 
-from host.providers.fields import invalid, read_timeout, require_object
+from host.providers.fields import read_timeout
 from host.providers.shell.commands import FIELDS, PATH_LIMIT, TIMEOUT_DEFAULT
+from protocol.wire.configuration import invalid, require_object
 
 __all__ = ["Binding", "read_binding"]
 
