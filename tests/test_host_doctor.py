@@ -350,6 +350,22 @@ def test_the_stream_of_messages_out_of_turn_is_looked_at(
     assert told in found["stream"]["message"]
 
 
+def test_a_stream_that_opens_after_short_lists_were_read_is_waited_for(assay: Command) -> None:
+    listed = threading.Event()
+
+    def get(_request: Request, peer: Peer) -> None:
+        assert listed.wait(10)
+        peer.stream()
+        peer.hold()
+
+    def prompts(request: Request, peer: Peer) -> None:
+        peer.json({"jsonrpc": "2.0", "id": request.json["id"], "result": {"prompts": []}})
+        listed.set()
+
+    found = of_script(assay, McpScript({"GET": get, "prompts/list": prompts}))
+    assert (found.exit, found["stream"]["status"]) == (0, "ok")
+
+
 def test_an_older_revision_is_a_warning_where_it_knows_no_streamable_http(assay: Command) -> None:
     found = of_script(assay, McpScript(revision="2024-11-05"))
     assert (found.exit, found["revision"]["status"]) == (0, "warning")

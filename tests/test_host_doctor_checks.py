@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from host.doctor.agreeing import agreed, ended, stream
+from host.doctor.agreeing import agreed, ended, stream, stream_answered
 from host.doctor.asking import asks_to_sign_in, challenge, oauth
 from host.doctor.certificates import tls_check
 from host.doctor.check import Check
@@ -239,6 +239,21 @@ def heard(*streams: dict[str, Any] | None) -> Check:
 def streaming(state: str, status: int | None, kind: str | None = "text/event-stream") -> dict[str, Any]:
     number = None if status is None else msgspec.Raw(str(status).encode())
     return {"state": state, "status": number, "contentType": kind}
+
+
+@pytest.mark.parametrize(
+    ("streams", "answered"),
+    [
+        ([], True),
+        ([streaming("opening", None)], False),
+        ([streaming("open", 200), streaming("opening", None)], False),
+        ([streaming("opening", None), streaming("refused", 405)], True),
+    ],
+)
+def test_a_get_without_an_answer_is_one_whose_last_sight_is_of_its_opening(
+    streams: list[dict[str, Any]], answered: bool
+) -> None:
+    assert stream_answered([result(facts={"stream": each}) for each in streams]) is answered
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from host.doctor.check import Check, ok, problem, skipped, warning
 from protocol.values.document import integer
 from protocol.wire.steps import StepResult
 
-__all__ = ["SESSION_CHECKS", "agreed", "ended", "stream"]
+__all__ = ["SESSION_CHECKS", "agreed", "ended", "stream", "stream_answered"]
 
 #: The checks that only an open session allows.
 SESSION_CHECKS: Final = ("revision", "server", "capabilities", "session", "stream")
@@ -77,9 +77,19 @@ def ended(disconnected: StepResult) -> Check:
     return warning("session", f"The end of the session was not confirmed. {disconnected.message}", help_, facts)
 
 
+def stream_answered(results: Sequence[StepResult]) -> bool:
+    """Tell whether the last of a session's steps has seen what becomes of the GET stream, or there is none."""
+    seen = _seen(results)
+    return not seen or seen[-1].get("state") != "opening"
+
+
+def _seen(results: Sequence[StepResult]) -> list[dict[str, Any]]:
+    return [each for result in results if isinstance(each := result.facts.get("stream"), dict)]
+
+
 def stream(results: Sequence[StepResult]) -> Check:
     """Return the check of the GET stream, from the steps of one session in their order."""
-    seen = [each for result in results if isinstance(each := result.facts.get("stream"), dict)]
+    seen = _seen(results)
     answered = [each for each in seen if each.get("status") is not None] or seen
     if not answered:
         return skipped("stream", "There was no session to listen in.")

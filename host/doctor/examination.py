@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from host.conversation import Conversation
-from host.doctor.agreeing import SESSION_CHECKS, agreed, ended, stream
+from host.doctor.agreeing import SESSION_CHECKS, agreed, ended, stream, stream_answered
 from host.doctor.asking import asks_to_sign_in, challenge, oauth
 from host.doctor.catalogue import catalogue
 from host.doctor.check import Check, problem, skipped
@@ -19,6 +19,8 @@ __all__ = ["SPARE_SESSIONS", "examine"]
 
 #: Sessions beside the first: a catalogue that is malformed closes the one that it was read in.
 SPARE_SESSIONS: Final = len(INVENTORIES) - 1
+#: Seconds that a GET without an answer is given before the session ends: short lists are read faster than that.
+STREAM_PATIENCE: Final = 1.0
 
 
 def examine(conversation: Conversation, url: str, *, credentials: bool) -> list[Check]:
@@ -42,6 +44,8 @@ def examine(conversation: Conversation, url: str, *, credentials: bool) -> list[
         listing.append(_next(conversation, name))
         if conversation.renewals == 0:
             heard.append(listing[-1])
+    if conversation.renewals == 0 and not stream_answered(heard):
+        time.sleep(STREAM_PATIENCE)
     endings = conversation.disconnect_all()
     checks += [*agreed(connected), ended(endings[0]), stream([*heard, endings[0]])]
     return checks + [check for name, result in zip(names, listing, strict=True) for check in catalogue(name, result)]
