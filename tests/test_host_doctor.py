@@ -351,10 +351,13 @@ def test_the_stream_of_messages_out_of_turn_is_looked_at(
 
 
 def test_a_stream_that_opens_after_short_lists_were_read_is_waited_for(assay: Command) -> None:
-    listed = threading.Event()
+    listed, deleted = threading.Event(), threading.Event()
+    hurried: list[bool] = []
 
     def get(_request: Request, peer: Peer) -> None:
         assert listed.wait(10)
+        # A session that does not wait is ended at once.
+        hurried.append(deleted.wait(0.3))
         peer.stream()
         peer.hold()
 
@@ -362,8 +365,12 @@ def test_a_stream_that_opens_after_short_lists_were_read_is_waited_for(assay: Co
         peer.json({"jsonrpc": "2.0", "id": request.json["id"], "result": {"prompts": []}})
         listed.set()
 
-    found = of_script(assay, McpScript({"GET": get, "prompts/list": prompts}))
-    assert (found.exit, found["stream"]["status"]) == (0, "ok")
+    def delete(_request: Request, peer: Peer) -> None:
+        deleted.set()
+        peer.reply(200)
+
+    found = of_script(assay, McpScript({"GET": get, "prompts/list": prompts, "DELETE": delete}))
+    assert (found.exit, found["stream"]["status"], hurried) == (0, "ok", [False])
 
 
 def test_an_older_revision_is_a_warning_where_it_knows_no_streamable_http(assay: Command) -> None:
