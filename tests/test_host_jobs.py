@@ -19,9 +19,9 @@ import pytest
 
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Request
 from tests.fakes.plugins import FakePlugin
+from tests.fakes.processes import gone
 from tests.host_command import TARGET, Command
 from tests.host_flows import text
-from tests.test_host_provider import gone
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Seconds that anything may take here.

@@ -16,9 +16,9 @@ import pytest
 from host.interruption import Interruption, listening
 from host.runs import list_runs, read_run
 from tests.fakes.plugins import FakePlugin
+from tests.fakes.processes import gone
 from tests.host_command import TARGET
 from tests.host_flows import text
-from tests.test_host_provider import gone
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOW = text(

@@ -15,20 +15,14 @@ from host.private import Private
 from host.provider import Provider
 from protocol.failures import Code, Failed
 from tests.fakes.plugins import FakePlugin
+from tests.fakes.processes import gone, until
 
 SECRET = "learnt-secret-7"
 
 
-def gone(pid: int) -> bool:
-    """Tell whether a process has ended (a zombie that somebody else has to reap counts as ended)."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        return False
+def assert_ended(pids: list[int]) -> None:
+    """Hold that processes have ended: what a signal ends is a moment longer in the table of the system."""
+    until(lambda: all(map(gone, pids)))
 
 
 class Started:
@@ -71,7 +65,7 @@ def start(tmp_path: Path) -> Iterator[Any]:
     yield make
     for each in started:
         each.provider.end()
-        assert [pid for pid in each.plugin.pids if not gone(pid)] == []
+        assert_ended(each.plugin.pids)
 
 
 def test_a_command_gives_its_result_exactly(start: Any) -> None:
@@ -305,7 +299,7 @@ def test_what_the_plugin_started_ends_with_it(start: Any) -> None:
     assert len(pids) == 2
     assert [gone(pid) for pid in pids] == [False, False]
     started.provider.end()
-    assert [gone(pid) for pid in pids] == [True, True]
+    assert_ended(pids)
 
 
 def test_a_plugin_that_ignores_shutdown_and_sigterm_is_killed(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,7 +308,7 @@ def test_a_plugin_that_ignores_shutdown_and_sigterm_is_killed(start: Any, monkey
     monkeypatch.setattr("host.child.TERM_SECONDS", 0.1)
     started = start(ignore_sigterm=True, shutdown=[{"stall": True}])
     started.provider.end()
-    assert [pid for pid in started.plugin.pids if not gone(pid)] == []
+    assert_ended(started.plugin.pids)
 
 
 def test_a_plugin_of_another_provider_or_protocol_is_refused(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from host.private import Private
 from host.session import Identities, Session
 from protocol.failures import Code, Failed
 from tests.fakes.plugins import FakePlugin
+from tests.fakes.processes import gone, until
 from tests.host_flows import flow
-from tests.test_host_provider import gone
 
 LEARNT = "learnt-by-the-first"
 
@@ -63,7 +63,7 @@ def test_when_one_plugin_cannot_be_started_none_is_left(tmp_path: Path) -> None:
     with pytest.raises(Failed, match="ended with exit status 5") as caught:
         session(first, second, interruption)
     assert caught.value.code == Code.PLUGIN_DIED
-    assert [pid for plugin in (first, second) for pid in plugin.pids if not gone(pid)] == []
+    until(lambda: all(map(gone, [*first.pids, *second.pids])))
 
 
 def test_a_check_sends_what_is_known_and_says_what_is_open(tmp_path: Path) -> None:

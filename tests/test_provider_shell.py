@@ -49,6 +49,11 @@ def pid(folder: Path, name: str) -> int:
     return int(path.read_text())
 
 
+def assert_gone(*processes: int) -> None:
+    """Hold that processes have ended: one that is killed closes its files a moment before it is gone."""
+    until(lambda: all(map(gone, processes)))
+
+
 # Outcomes
 
 
@@ -228,8 +233,7 @@ def test_a_deadline_ends_the_command_with_all_that_it_started(shell: PluginDrive
     assert (result["status"], result["code"]) == ("unknown", "timeout")
     assert result["state"] == {"kind": "unknown", "code": "timeout"}
     assert result["facts"]["output"]["stdout"]["text"] == "begun\n"
-    assert gone(pid(folder, "stubborn"))
-    assert gone(pid(folder, "asleep"))
+    assert_gone(pid(folder, "stubborn"), pid(folder, "asleep"))
 
 
 def test_a_command_may_clean_up_after_itself_when_its_time_is_over(shell: PluginDriver, folder: Path) -> None:
@@ -252,13 +256,13 @@ def test_a_cancelled_command_is_unknown_and_nothing_of_it_is_left(shell: PluginD
         "cancelled",
         "The command was cancelled; it was ended with all that it had started. What it did before is not known.",
     )
-    assert all(map(gone, running))
+    assert_gone(*running)
 
 
 def test_what_is_left_in_the_background_ends_with_its_step(shell: PluginDriver, folder: Path) -> None:
     result = run(shell, "sleep 60 >/dev/null 2>&1 & echo $! > background; echo done")
     assert (result["status"], result["state"]["stdout"]["text"]) == ("succeeded", "done\n")
-    assert gone(pid(folder, "background"))
+    assert_gone(pid(folder, "background"))
 
 
 def test_the_far_end_of_a_pipe_finishes_what_it_is_at(shell: PluginDriver, folder: Path) -> None:
@@ -278,7 +282,7 @@ def test_no_command_outlives_the_plugin(tmp_path: Path, how: signal.Signals | No
         else:
             plugin.process.send_signal(how)
             assert plugin.process.wait(timeout=20) == (-how if how == signal.SIGKILL else 0)
-        until(lambda: all(map(gone, running)))
+        assert_gone(*running)
 
 
 def test_a_command_that_ends_with_the_plugin_gets_its_reply(tmp_path: Path) -> None:
