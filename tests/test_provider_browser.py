@@ -104,7 +104,7 @@ def browser(site: Website, untrusted: HttpServer, temporary: Path) -> Iterator[P
     with PluginDriver(module=MODULE, environment=environment) as plugin:
         bindings = {
             "site": {"browser": "chromium", "private": {"password": PASSWORD}},
-            "quick": {"timeoutMs": 400},
+            "quick": {"timeoutMs": 1500},
             "camera": {"private": {"password": PASSWORD}},
             "fresh": {},
         }

@@ -5,6 +5,7 @@ import contextlib
 from typing import Any, Final, NamedTuple
 
 from playwright.async_api import BrowserContext, CDPSession, Error, Frame, Page, Request, Route
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from host.providers.browser.admission import BLANK, Admission, place
 
@@ -13,6 +14,8 @@ __all__ = ["Blocked", "Guard"]
 _PATTERN: Final = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}
 #: Seconds between a page's wish to go somewhere and the request for it; some wishes are refused without one (`data:`).
 _WISH_SECONDS: Final = 0.5
+#: Seconds that a page gets to load what it shows: only then does Chromium heed its `Refresh`.
+_LOAD_SECONDS: Final = 1.0
 
 
 class Blocked(NamedTuple):
@@ -57,6 +60,7 @@ class Guard:
         session.on("Fetch.requestPaused", lambda event: self._soon(self._paused(session, event)))
         session.on("Page.windowOpen", self._window)
         session.on("Page.frameRequestedNavigation", self._wish)
+        session.on("Page.frameScheduledNavigation", self._schedule)
         session.on("Page.downloadWillBegin", lambda _event: self._move(going=False))
         await session.send("Page.enable")
         await session.send("Fetch.enable", {"patterns": [_PATTERN]})
@@ -74,16 +78,22 @@ class Guard:
 
     async def settle(self, seconds: float) -> None:
         """Wait until what a command set off has come to something: another page, or a refusal. At most ``seconds``."""
-        assert self._session is not None
         with contextlib.suppress(TimeoutError, Error):
             async with asyncio.timeout(seconds):
-                # What the page asked for before this was told before the answer to it.
-                await self._session.send("Runtime.evaluate", {"expression": "0"})
-                while self._wished or self._going:
+                while await self._is_leaving():
                     self._moved.clear()
                     limit = None if self._going else _WISH_SECONDS
                     await asyncio.wait_for(self._moved.wait(), limit)
         self._wished = False
+
+    async def _is_leaving(self) -> bool:
+        assert self._session is not None
+        if not self._going:
+            with contextlib.suppress(PlaywrightTimeout):
+                await self._page.wait_for_load_state("load", timeout=_LOAD_SECONDS * 1000)
+            # What the page asked for before this is told before the answer to it.
+            await self._session.send("Runtime.evaluate", {"expression": "0"})
+        return self._wished or self._going
 
     def _refuse(self, url: str, *, window: bool) -> None:
         self._blocked.append(Blocked(place(url), window))
@@ -96,6 +106,11 @@ class Guard:
 
     def _wish(self, event: dict[str, Any]) -> None:
         if event.get("frameId") == self._frame and event.get("disposition", "currentTab") == "currentTab":
+            self._wished = True
+
+    def _schedule(self, event: dict[str, Any]) -> None:
+        """Take a `Refresh` without a delay for a wish; one with a delay is a matter of a later step."""
+        if event.get("frameId") == self._frame and event.get("delay") == 0:
             self._wished = True
 
     def _window(self, event: dict[str, Any]) -> None:
