@@ -17,6 +17,8 @@ __all__ = ["BEGIN", "BROWSER", "FINISH", "Grant", "check_page", "check_sign_ins"
 BEGIN: Final = "oauth_begin"
 FINISH: Final = "oauth_finish"
 BROWSER: Final = "Browser"
+#: What an alias may do before it has signed in.
+_DISCONNECT: Final = "disconnect"
 #: A command of that provider which may not: a picture cannot be searched for what is private.
 _PICTURE: Final = "screenshot"
 
@@ -74,7 +76,7 @@ def check_sign_ins(
     """Check every sign-in of a flow: from `oauth_begin` to `oauth_finish` only Browser commands may stand.
 
     ``grants`` says for each alias how it signs in, as far as is known. One that asks for consent needs the flow to have
-    exactly one Browser alias, which shows the page.
+    exactly one Browser alias, which shows the page; one that signs in at all does so before its other commands.
     """
     checker = _Checker(source, front, grants)
     for command in commands:
@@ -91,6 +93,8 @@ class _Checker:
         self.grants = grants
         self.problems: list[Problem] = []
         self.begun: Command | None = None
+        #: Aliases that have signed in so far, or were reported.
+        self.done: set[str] = set()
         self.providers = {alias: declared.provider for alias, declared in front.providers.items()}
         self.browsers = [alias for alias, provider in self.providers.items() if provider == BROWSER]
 
@@ -109,6 +113,8 @@ class _Checker:
                 self.begin(command)
             elif name == FINISH:
                 self.report(command, f"No `{alias}.{BEGIN}` stands before it.", f"Begin with `{alias}.{BEGIN}`.")
+            elif name != _DISCONNECT and self.grants.get(alias) in ("consent", "secret"):
+                self.signed_out(command)
         elif name == FINISH and alias == begun.alias.text:
             self.begun = None
         elif self.providers.get(alias, BROWSER) != BROWSER:
@@ -117,8 +123,18 @@ class _Checker:
             advice = f"Take the picture before `{BEGIN}` or after `{FINISH}`."
             self.report(command, "A sign-in page may show what is private, so no picture is taken of it.", advice)
 
+    def signed_out(self, command: Command) -> None:
+        """Report the first command of an alias that has a token by `oauth` only, and has not asked for it yet."""
+        alias = command.alias.text
+        if alias not in self.done:
+            self.done.add(alias)
+            message = f"The alias {quoted(alias)} gets its token by `oauth`, and has not signed in yet."
+            advice = f"Write `{alias}.{BEGIN}` and `{alias}.{FINISH}` above it, or bind the alias without `oauth`."
+            self.report(command, message, advice)
+
     def begin(self, command: Command) -> None:
         alias = command.alias.text
+        self.done.add(alias)
         grant = self.grants.get(alias, "consent")
         if grant == "none":
             message = f"The alias {quoted(alias)} cannot sign in: its binding has no `oauth`."

@@ -226,12 +226,14 @@ class _Binder:
         return [_unbound(alias, strangers) for alias in unbound]
 
     def grants(self, providers: Mapping[str, str]) -> dict[str, Grant]:
-        """Return how each alias signs in. Of one without a binding, a plan goes by what its flow says."""
-        entries = {alias: self._bindings.entry(alias) if self._bindings else None for alias in providers}
-        unbound: Grant = "consent" if self._planning else "none"
-        return {
-            alias: read_grant(entry[1], self._environment) if entry else unbound for alias, entry in entries.items()
-        }
+        """Return how each alias signs in, as far as is known: a plan may be made before an alias is bound."""
+        found: dict[str, Grant] = {}
+        for alias in providers:
+            if entry := self._bindings.entry(alias) if self._bindings else None:
+                found[alias] = read_grant(entry[1], self._environment)
+            elif not self._planning:
+                found[alias] = "none"
+        return found
 
     def bind(self, providers: Mapping[str, str]) -> tuple[Bound, tuple[str, ...]]:
         """Return what the aliases are bound to, and why some of it had to be left out of a plan. Raises Failed."""

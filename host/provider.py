@@ -212,9 +212,11 @@ class Provider:
         until = min(deadline, time.monotonic() + CONSENT_SECONDS)
         self._ask("consent/show", {"alias": alias, "url": url}, deadline=until, stop=stop, cancellable=True)
 
-    def close_consent(self, alias: str) -> None:
-        """Tell a browser that the sign-in is over. Raises Failed."""
-        self._ask("consent/close", {"alias": alias})
+    def close_consent(self, alias: str) -> list[str]:
+        """Tell a browser that the sign-in is over; return the origins that its page was refused. Raises Failed."""
+        result = self._ask("consent/close", {"alias": alias})
+        blocked = result.get("blocked") if isinstance(result, dict) else None
+        return [each for each in blocked if isinstance(each, str)] if isinstance(blocked, list) else []
 
     def give_up(self, request: int) -> None:
         """Have the plugin give up the sign-in that this request began."""

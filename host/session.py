@@ -112,11 +112,15 @@ class Session:
         self.private.learn("", [url])
         self.provider(BROWSER).show_consent(self._browser, url, deadline=deadline, stop=stop)
 
-    def close_consent(self) -> None:
-        """Let the browser go on in public. That it cannot be told is the next Browser step's to find out."""
+    def close_consent(self) -> list[str]:
+        """Let the browser go on in public; return the origins that its page was refused meanwhile.
+
+        That it cannot be told is the next Browser step's to find out.
+        """
         if self._browser is not None:
             with contextlib.suppress(Failed):
-                self.provider(BROWSER).close_consent(self._browser)
+                return self.provider(BROWSER).close_consent(self._browser)
+        return []
 
     @property
     def page_gone(self) -> bool:

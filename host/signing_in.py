@@ -65,9 +65,11 @@ class SignIns:
                 self._close()
         elif step.command == FINISH:
             if result.code == Code.CANCELLED and self.stranded(step):
-                result.message = f"The browser was gone before consent came. {result.message}"
+                result.message = f"The browser of the consent page was gone. {result.message}"
             self._begun = None
-            self._close()
+            blocked = self._close()
+            if result.code == Code.OAUTH_CONSENT_TIMEOUT and blocked:
+                result.message = f"{result.message} {_refused(blocked)}"
         if self._begun is not None and self._shown and self._session.page_gone:
             self._give_up("The browser of its consent page is gone.")
 
@@ -80,7 +82,15 @@ class SignIns:
         self._begun = None
         self._close()
 
-    def _close(self) -> None:
-        if self._shown:
-            self._shown = False
-            self._session.close_consent()
+    def _close(self) -> list[str]:
+        """End the private time of the browser; return the origins that its page was refused meanwhile."""
+        if not self._shown:
+            return []
+        self._shown = False
+        return self._session.close_consent()
+
+
+def _refused(origins: list[str]) -> str:
+    """Say where a consent page wanted to go, after the last Browser step that could have said so itself."""
+    meant = next((f" Add `--allow-origin {each}` if it is meant." for each in origins if "://" in each), "")
+    return f"Its page tried to go to {', '.join(origins)}, which is not admitted.{meant}"

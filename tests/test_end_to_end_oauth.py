@@ -239,7 +239,7 @@ def test_a_browser_that_dies_while_consent_is_awaited_ends_the_sign_in_at_once(
     finished = ran.steps[2]
     assert (finished["status"], finished["code"]) == ("failed", "cancelled")
     # What follows depends on whether the plugin had begun to wait: the host records a step before it asks for it.
-    assert finished["message"].startswith("The browser was gone before consent came. ")
+    assert finished["message"].startswith("The browser of the consent page was gone. ")
     assert [step["status"] for step in ran.steps[3:]] == ["skipped"] * 3
 
 

@@ -105,6 +105,20 @@ def test_an_alias_whose_binding_has_no_oauth_cannot_sign_in() -> None:
     assert (problem.line, problem.column, problem.width) == (8, 1, 15)
 
 
+@pytest.mark.parametrize("grant", ["consent", "secret"])
+def test_an_alias_that_signs_in_does_so_before_its_other_commands(grant: Grant) -> None:
+    commands = "api.disconnect\napi.tools\napi.tools\napi.oauth_begin\napi.oauth_finish\napi.tools"
+    (problem,) = problems(commands, PROVIDERS, {"api": grant})
+    assert problem.message == "The alias `api` gets its token by `oauth`, and has not signed in yet."
+    assert (problem.line, problem.column, problem.width) == (9, 1, 9)
+    assert messages("api.tools", PROVIDERS, {"api": grant}) == [problem.message]
+
+
+@pytest.mark.parametrize("grants", [None, {"api": "none"}, {"api": "unknown"}])
+def test_an_alias_that_may_have_another_token_need_not_sign_in(grants: Any) -> None:
+    assert messages("api.tools", PROVIDERS, grants) == []
+
+
 def test_an_unknown_alias_between_the_halves_is_told_once() -> None:
     assert len(messages("api.oauth_begin\nnobody.click\napi.oauth_finish")) == 1
 

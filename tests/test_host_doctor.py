@@ -13,7 +13,7 @@ import pytest
 import trustme
 
 from tests.fakes.authorization_server import AuthorizationServer
-from tests.fakes.http_server import HttpServer, McpScript, Peer, Refusal, Request
+from tests.fakes.http_server import HttpServer, McpScript, Peer, Refusal, Request, refuse_get
 from tests.host_command import Command, Done
 from tests.peers.process import free_port
 
@@ -282,6 +282,17 @@ def test_a_way_to_a_token_that_is_promised_and_leads_nowhere_is_a_problem(assay:
     assert [entry["taken"] for entry in found["oauth"]["facts"]["signIn"]][:2] == [True, True]
 
 
+def test_a_way_to_a_token_is_shown_where_nothing_asks_for_one_yet(assay: Command) -> None:
+    with AuthorizationServer() as server:
+        server.routes["POST /mcp"] = server.mcp
+        found = examine(assay, server.url)
+        assert (found.exit, found.status("challenge", "oauth", "tools")) == (0, ["ok"] * 3)
+        server.resource["resource"] = "https://another.example/mcp"
+        found = examine(assay, server.url)
+    assert (found.exit, found["oauth"]["status"]) == (0, "warning")
+    assert "`resource` is `https://another.example/mcp`" in found["oauth"]["message"]
+
+
 def test_an_authorization_server_elsewhere_has_to_be_admitted(assay: Command) -> None:
     def refuse(_request: Request, peer: Peer) -> None:
         peer.reply(401, b"", ("WWW-Authenticate", f'Bearer resource_metadata="{METADATA}"'))
@@ -354,7 +365,10 @@ def test_a_stream_that_opens_after_short_lists_were_read_is_waited_for(assay: Co
     listed, deleted = threading.Event(), threading.Event()
     hurried: list[bool] = []
 
-    def get(_request: Request, peer: Peer) -> None:
+    def get(request: Request, peer: Peer) -> None:
+        if request.path != "/mcp":
+            refuse_get(request, peer)
+            return
         assert listed.wait(10)
         # A session that does not wait is ended at once.
         hurried.append(deleted.wait(0.3))
@@ -423,8 +437,8 @@ def test_a_cursor_that_repeats_is_a_problem_and_the_session_is_ended_all_the_sam
     pages = [[{**TOOL, "name": f"tool-{number}"}] for number in range(3)]
     with HttpServer(McpScript({"tools/list": listing(*pages)})) as server:
         found = examine(assay, server.url)
-        # What is listed beside tools is asked for in a session of its own.
-        assert [len(server.seen(rpc)) for rpc in ("initialize", "prompts/list", "DELETE")] == [2, 1, 2]
+        # What is listed beside tools is asked for in a session of its own; a last one shows whether a token is wanted.
+        assert [len(server.seen(rpc)) for rpc in ("initialize", "prompts/list", "DELETE")] == [3, 1, 3]
     assert (found.exit, found.bad) == (1, {"tools": "problem"})
     assert found["tools"]["help"] == "Each `nextCursor` leads on to another page, and the last page has none."
     assert found["tools"]["facts"]["pages"] == 3
@@ -440,7 +454,7 @@ def test_every_list_is_looked_at_however_many_of_them_close_their_session(assay:
     }
     with HttpServer(McpScript(lists, capabilities={"tools": {}, "resources": {}, "prompts": {}})) as server:
         found = examine(assay, server.url)
-        assert [len(server.seen(rpc)) for rpc in ("initialize", "DELETE")] == [4, 4]
+        assert [len(server.seen(rpc)) for rpc in ("initialize", "DELETE")] == [5, 5]
         assert [len(server.seen(rpc)) for rpc in lists] == [1] * 4
     assert found.exit == 1
     names = ["tools", "resources", "resource_templates", "prompts"]

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from host.doctor.agreeing import agreed, ended, stream, stream_answered
-from host.doctor.asking import asks_to_sign_in, challenge, oauth
+from host.doctor.asking import answers, challenge, oauth
 from host.doctor.certificates import tls_check
 from host.doctor.check import Check
 from host.doctor.reaching import answer, place_of, reaching
@@ -170,9 +170,18 @@ def test_a_sign_in_that_cannot_begin_is_as_bad_as_it_was_promised(
     assert check.facts == {"signIn": RECORD} | ({} if code is None else {"code": code})
 
 
-def test_a_sign_in_is_looked_for_where_a_token_is_asked_for() -> None:
-    assert [asks_to_sign_in(refused(status)) for status in (401, 403, 404)] == [True, False, False]
-    assert not asks_to_sign_in(connected())
+@pytest.mark.parametrize(("status", "expected"), [(404, "skipped"), (None, "skipped"), (200, "warning")])
+def test_what_nothing_asks_for_is_checked_where_a_document_tells_of_it(status: int | None, expected: str) -> None:
+    probe = RECORD[0] | {"status": 200}
+    record = [probe, RECORD[0] | {"document": "protected resource metadata", "status": status}]
+    check = oauth(connected(), result("failed", "oauth_discovery_failed", message="So.", facts={"signIn": record}))
+    assert (check.status, check.facts["signIn"]) == (expected, record)
+
+
+def test_a_sign_in_is_looked_for_where_there_is_an_answer() -> None:
+    assert all(answers(refused(status)) for status in (401, 403, 404))
+    assert answers(connected())
+    assert not answers(result("failed", "unreachable"))
     assert oauth(connected(), None).status == "skipped"
 
 

@@ -131,6 +131,33 @@ def test_no_page_is_shown_for_another_command(stage: Any) -> None:
     assert [answer["code"] for answer in on.answers] == [-32601]
 
 
+LATE: Any = {"result": {"status": "failed", "code": "oauth_consent_timeout", "message": "Late."}}
+
+
+@pytest.mark.parametrize(
+    ("closed", "message"),
+    [
+        ({"blocked": []}, "Late."),
+        ({}, "Late."),
+        (
+            {"blocked": ["https://a.example:443", "a `javascript:` address"]},
+            (
+                "Late. Its page tried to go to https://a.example:443, a `javascript:` address, which is not admitted. "
+                "Add `--allow-origin https://a.example:443` if it is meant."
+            ),
+        ),
+        ({"blocked": ["a blank page"]}, "Late. Its page tried to go to a blank page, which is not admitted."),
+    ],
+)
+def test_consent_that_never_came_is_told_with_where_its_page_was_not_let_go(
+    stage: Any, closed: dict[str, Any], message: str
+) -> None:
+    on = stage({"consent/close": [{"raw_result": closed}]}, oauth_begin=[ASKING], oauth_finish=[[LATE]])
+    on.run("oauth_begin")
+    finished = on.run("oauth_finish")
+    assert (finished.code, finished.message) == ("oauth_consent_timeout", message)
+
+
 def test_a_beginning_that_fails_after_its_page_was_shown_closes_it(stage: Any) -> None:
     failed = {"result": {"status": "failed", "code": "timeout", "message": "Late."}}
     on = stage(oauth_begin=[[ASKING[0], failed]])
@@ -173,7 +200,7 @@ def test_a_browser_that_dies_while_consent_is_awaited_has_the_finish_cancelled(s
     started = time.monotonic()
     finished = on.run("oauth_finish", seconds=60)
     assert (finished.status, finished.code) == ("failed", "cancelled")
-    assert finished.message == "The browser was gone before consent came. Cancelled."
+    assert finished.message == "The browser of the consent page was gone. Cancelled."
     assert time.monotonic() - started < 20
 
 

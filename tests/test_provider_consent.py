@@ -1,11 +1,13 @@
 """A sign-in in the browser: the page that is shown, what is kept to itself meanwhile, and the way to the callback."""
 
 import base64
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.fakes.http_server import Peer, Request
 from tests.fakes.pages import Website
 from tests.fakes.plugin_driver import PluginDriver
 
@@ -43,7 +45,7 @@ def started(issuer: Website) -> Iterator[PluginDriver]:
 @pytest.fixture
 def browser(started: PluginDriver, issuer: Website, listener: Website) -> PluginDriver:
     """The browser, with no sign-in under way, and a consent page that leads to the callback a moment after a click."""
-    assert started.ask("consent/close", {"alias": "site"})["result"] == {}
+    assert "result" in started.ask("consent/close", {"alias": "site"})
     back = f"{listener.origin}/callback?code={CODE}&state={STATE}"
     listener.pages = {"callback": (303, (("Location", "/done"),)), "done": "<p id=done>You may close this page.</p>"}
     issuer.pages = {
@@ -92,7 +94,7 @@ def test_nothing_of_the_page_is_recorded_between_begin_and_finish(
     assert refused["message"].startswith("A screenshot is refused between `oauth_begin` and `oauth_finish`")
     assert refused["artifacts"] == []
     assert STATE.encode() not in browser.seen
-    assert browser.ask("consent/close", {"alias": "site"})["result"] == {}
+    assert browser.ask("consent/close", {"alias": "site"})["result"] == {"blocked": []}
     # Nothing of the consent page is left to be seen.
     kept = browser.run("site", "screenshot", name="after")
     assert told(kept) == ("succeeded", None)
@@ -110,6 +112,30 @@ def test_the_callback_is_admitted_as_exactly_what_was_announced_and_not_afterwar
     browser.run("site", "open", url=f"{issuer.origin}/authorize")
     browser.run("site", "click", selector="#yes")
     assert told(browser.run("site", "wait", selector="#nowhere")) == ("failed", "origin_not_admitted")
+    assert listener.requests == []
+
+
+def test_where_the_page_was_not_let_go_after_its_last_step_is_told_at_the_end(
+    browser: PluginDriver, issuer: Website, listener: Website
+) -> None:
+    go, tried = threading.Event(), threading.Event()
+
+    def wait(_: Request, peer: Peer) -> None:
+        assert go.wait(15)
+        peer.reply(200)
+
+    def note(_: Request, peer: Peer) -> None:
+        tried.set()
+        peer.reply(200)
+
+    # The page is told when it may go, and tells once it has long been refused.
+    script = f"fetch('/go').then(() => {{ location.href = '{listener.origin}/x'; setTimeout(fetch, 1000, '/tried') }})"
+    issuer.pages |= {"leave": f"<p id=there>there</p><script>{script}</script>", "go": wait, "tried": note}
+    show(browser, issuer, listener)
+    assert told(browser.run("site", "open", url=f"{issuer.origin}/leave")) == ("succeeded", None)
+    go.set()
+    assert tried.wait(15)
+    assert browser.ask("consent/close", {"alias": "site"})["result"] == {"blocked": [listener.origin]}
     assert listener.requests == []
 
 
@@ -162,8 +188,8 @@ def test_a_consent_page_that_does_not_come_is_told_without_its_address(
     assert (error["data"]["code"], error["message"]) == ("reply_lost", "The page's server hung up (EMPTY_RESPONSE).")
     assert STATE.encode() not in browser.seen
     assert browser.ask("consent/show", {"alias": "site"})["error"]["code"] == -32602
-    assert browser.ask("consent/close", {"alias": "site"})["result"] == {}
+    assert browser.ask("consent/close", {"alias": "site"})["result"] == {"blocked": []}
 
 
 def test_closing_what_was_never_shown_does_nothing(browser: PluginDriver) -> None:
-    assert browser.ask("consent/close", {"alias": "site"})["result"] == {}
+    assert browser.ask("consent/close", {"alias": "site"})["result"] == {"blocked": []}

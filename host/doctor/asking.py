@@ -6,11 +6,15 @@ from typing import Any, Final
 from host.doctor.check import Check, ok, problem, skipped, warning
 from host.doctor.reaching import REFUSING, http_facts
 from protocol.failures import Code
+from protocol.values.document import integer
 from protocol.wire.steps import StepResult
 
-__all__ = ["UNAUTHORIZED", "asks_to_sign_in", "challenge", "oauth"]
+__all__ = ["UNAUTHORIZED", "answers", "challenge", "oauth"]
 
 UNAUTHORIZED: Final = 401
+_OK: Final = 200
+#: How the record calls documents, and nothing else that was asked for.
+_DOCUMENT: Final = " metadata"
 #: What discovery found, as facts of its step.
 _FOUND: Final = ("signIn", "demand", "found")
 
@@ -21,29 +25,39 @@ def challenge(connected: StepResult, *, credentials: bool) -> Check:
     return _challenge(connected, http, _challenges(http), credentials=credentials)
 
 
-def asks_to_sign_in(connected: StepResult) -> bool:
-    """Tell whether the server asks for a token, so that it is worth a look where one could come from."""
-    return http_facts(connected).get("status") == UNAUTHORIZED
+def answers(connected: StepResult) -> bool:
+    """Tell whether a server answered at all, so that it is worth a look where a token could come from."""
+    return http_facts(connected).get("status") is not None
 
 
 def oauth(connected: StepResult, discovered: StepResult | None) -> Check:
     """Return the check of the documents that lead to a sign-in; ``discovered`` is None when nobody looked for them.
 
-    That none can begin is a problem where the challenge says that one could, else a warning: tokens may be brought.
+    That none can begin is a problem where the challenge says that one could, else a warning: tokens may be brought. A
+    server that neither asks for a token nor publishes where to get one has nothing to be checked.
     """
     if discovered is None:
-        return skipped("oauth", "Nothing asked for it.")
+        return skipped("oauth", "There is nobody to ask.")
     facts = {name: discovered.facts[name] for name in _FOUND if discovered.facts.get(name) is not None}
     if discovered.status == "succeeded":
         return ok("oauth", discovered.message, "`assay login URL` tries it, in your browser.", facts)
     facts["code"] = discovered.code
     if discovered.code == Code.ORIGIN_NOT_ADMITTED:
         return skipped("oauth", discovered.message, facts)
+    if http_facts(connected).get("status") != UNAUTHORIZED and not _published(discovered):
+        return skipped("oauth", "Nothing asks for a sign-in, and no document tells of one.", facts)
     promised = "resource_metadata" in (_bearer(_challenges(http_facts(connected))) or {})
     advice = "The record says which document was asked for, and why it was passed over."
     if promised:
         return problem("oauth", discovered.message, advice, facts)
     return warning("oauth", discovered.message, f"{advice} Without a sign-in, tokens have to be brought.", facts)
+
+
+def _published(discovered: StepResult) -> bool:
+    """Tell whether any document was there, in whatever shape."""
+    record = [attempt for attempt in discovered.facts.get("signIn") or [] if isinstance(attempt, dict)]
+    documents = [attempt for attempt in record if str(attempt.get("document")).endswith(_DOCUMENT)]
+    return any(integer(attempt.get("status")) == _OK for attempt in documents)
 
 
 def _challenges(http: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from host.conversation import Conversation
 from host.doctor.agreeing import SESSION_CHECKS, agreed, ended, stream, stream_answered
-from host.doctor.asking import asks_to_sign_in, challenge, oauth
+from host.doctor.asking import answers, challenge, oauth
 from host.doctor.catalogue import catalogue
 from host.doctor.check import Check, problem, skipped
 from host.doctor.reaching import answer, place_of, reaching
@@ -34,11 +34,17 @@ def examine(conversation: Conversation, url: str, *, credentials: bool) -> list[
         *reaching(place, connected, time.time()),
         answer(place, connected),
         challenge(connected, credentials=credentials),
-        oauth(connected, _discover(conversation, connected)),
     ]
     names = [name for name in INVENTORIES if name in conversation.commands]
     if connected.status != "succeeded":
-        return [*checks, *_without_session(connected, names)]
+        return [*checks, oauth(connected, _discover(conversation, connected)), *_without_session(connected, names)]
+    session = _session(conversation, connected, names)
+    # Only now: the look begins with a session of nobody's, and some servers know one session at a time.
+    return [*checks, oauth(connected, _discover(conversation, connected)), *session]
+
+
+def _session(conversation: Conversation, connected: StepResult, names: Sequence[str]) -> list[Check]:
+    """Read every inventory and end the session; return the checks of both."""
     listing, heard = [], [connected]
     for name in names:
         listing.append(_next(conversation, name))
@@ -47,13 +53,13 @@ def examine(conversation: Conversation, url: str, *, credentials: bool) -> list[
     if conversation.renewals == 0 and not stream_answered(heard):
         time.sleep(STREAM_PATIENCE)
     endings = conversation.disconnect_all()
-    checks += [*agreed(connected), ended(endings[0]), stream([*heard, endings[0]])]
+    checks = [*agreed(connected), ended(endings[0]), stream([*heard, endings[0]])]
     return checks + [check for name, result in zip(names, listing, strict=True) for check in catalogue(name, result)]
 
 
 def _discover(conversation: Conversation, connected: StepResult) -> StepResult | None:
-    """Look for the authorization server of a server that asks for a token, if the plugin can."""
-    if not asks_to_sign_in(connected):
+    """Look for the authorization server of a server that answers, if the plugin can."""
+    if not answers(connected):
         return None
     try:
         return conversation.discover()

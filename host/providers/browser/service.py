@@ -98,13 +98,15 @@ class BrowserService(ProviderService):
         return {}
 
     def _close(self, params: dict[str, Any]) -> dict[str, Any]:
-        """End the time in which nothing is recorded: the page becomes a blank one."""
+        """End the time in which nothing is recorded: the page becomes a blank one. Tells what it was refused."""
         alias = params["alias"]
         self.require_alias(alias)
-        if self._work is not None:
-            work = self._work
-            self._raise(self._loop.run(lambda: work.close_consent(alias), lambda: False))
-        return {}
+        if self._work is None:
+            return {"blocked": []}
+        work = self._work
+        outcome = self._loop.run(lambda: work.close_consent(alias), lambda: False)
+        self._raise(outcome)
+        return dict(outcome.facts)
 
     def _raise(self, outcome: Outcome) -> None:
         if outcome.code is not None:

@@ -76,9 +76,14 @@ class Work:
         return outcome
 
     async def close_consent(self, alias: str) -> Outcome:
-        """End the private time of an alias. Its page becomes blank, so that nothing of the sign-in stays in view."""
+        """End the private time of an alias. Its page becomes blank, so that nothing of the sign-in stays in view.
+
+        The facts tell where the page wanted to go meanwhile, and no step was there to say so.
+        """
         tab = self._tabs.get(alias)
+        blocked: list[str] = []
         if tab is not None and tab.private:
+            blocked = [each.where for each in tab.guard.take()]
             try:
                 await tab.page.goto("about:blank")
             except Error:
@@ -87,7 +92,7 @@ class Work:
             tab.guard.take()
             tab.private = False
         self._private.discard(alias)
-        return Outcome("The page is blank.")
+        return Outcome("The page is blank.", facts={"blocked": blocked})
 
     async def end(self) -> None:
         """End every browser."""
