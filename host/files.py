@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from host.settings import SETTINGS_FILE, SETTINGS_LIMIT
 from host.visible import line
 from protocol.failures import Code, Failed
+from protocol.files import read_regular
 
 __all__ = ["PrivateFile", "absolute", "find_settings", "read_file", "read_private_file"]
 
@@ -32,7 +33,7 @@ def read_file(path: str, limit: int) -> bytes:
     Links are followed. Raises Failed (`invalid_arguments`) naming the path.
     """
     try:
-        return _read(path, limit, 0)[0]
+        return read_regular(path, limit, follow=True).data
     except (OSError, ValueError) as error:
         raise Failed(
             Code.INVALID_ARGUMENTS,
@@ -47,7 +48,7 @@ def read_private_file(path: str, limit: int) -> PrivateFile | None:
     The file itself may be no link (its folders may). Raises Failed (`invalid_binding`), which does not name the path.
     """
     try:
-        data, status = _read(path, limit, os.O_NOFOLLOW)
+        content = read_regular(path, limit)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
@@ -57,31 +58,14 @@ def read_private_file(path: str, limit: int) -> PrivateFile | None:
             Code.INVALID_BINDING,
             f"The bindings file cannot be read: {reason}. Name a regular file that you may read, and no link to one.",
         ) from None
-    trusted = status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & _NOT_MINE
-    return PrivateFile(data, trusted)
+    owner, mode = content.status.st_uid, stat.S_IMODE(content.status.st_mode)
+    return PrivateFile(content.data, owner == os.geteuid() and not mode & _NOT_MINE)
 
 
 def _reason(error: OSError | ValueError) -> str:
     """Say why a file cannot be read; a name with a NUL in it is a ValueError."""
     told = getattr(error, "strerror", None) or "its name cannot be a file's"
     return str(told[:1].lower() + told[1:])
-
-
-def _read(path: str, limit: int, flags: int) -> tuple[bytes, os.stat_result]:
-    # Without O_NONBLOCK, opening a pipe waits for someone to write into it.
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "it is no regular file")
-        parts: list[bytes] = []
-        left = limit + 1
-        while left and (part := os.read(descriptor, left)):
-            parts.append(part)
-            left -= len(part)
-        return b"".join(parts), status
-    finally:
-        os.close(descriptor)
 
 
 def absolute(path: str) -> Path:

@@ -6,6 +6,7 @@ import stat
 from typing import Final
 
 from protocol.failures import Code, Failed
+from protocol.files import IrregularFile, read_regular
 
 __all__ = ["SIZE_LIMIT", "TOKEN_MINIMUM", "read_token"]
 
@@ -14,9 +15,8 @@ SIZE_LIMIT: Final = 16 * 1024
 TOKEN_MINIMUM: Final = 8
 
 _TOKEN: Final = re.compile(rb"[!-~]+\Z")
-# No link is followed, no device or pipe can block the opening, and no child inherits the descriptor.
+# No link is followed, and no child inherits the descriptor.
 _DIRECTORY_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 def read_token(directory: str, name: str) -> str:
@@ -40,16 +40,12 @@ def read_token(directory: str, name: str) -> str:
 
 def _read(folder: int, name: str) -> str:
     try:
-        file = os.open(name, _FILE_FLAGS, dir_fd=folder)
-    except OSError as error:
-        raise _refused(f"The token file `{name}` cannot be opened ({_errno(error)})") from None
-    try:
-        _check_file(os.fstat(file), name)
-        content = _content(file)
+        content, status, _ = read_regular(name, SIZE_LIMIT, folder=folder)
+    except IrregularFile:
+        raise _refused(f"The token file `{name}` is not a regular file") from None
     except OSError as error:
         raise _refused(f"The token file `{name}` cannot be read ({_errno(error)})") from None
-    finally:
-        os.close(file)
+    _check_file(status, name)
     if len(content) > SIZE_LIMIT:
         raise _refused(f"The token file `{name}` has more than {SIZE_LIMIT} bytes")
     token = content.strip(b" \t\r\n")
@@ -60,14 +56,6 @@ def _read(folder: int, name: str) -> str:
     return token.decode("ascii")
 
 
-def _content(file: int) -> bytes:
-    parts, size = [], 0
-    while size <= SIZE_LIMIT and (part := os.read(file, SIZE_LIMIT + 1 - size)):
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts)
-
-
 def _check_directory(status: os.stat_result) -> None:
     if status.st_uid != os.geteuid():
         raise _refused("The token directory belongs to another user")
@@ -76,8 +64,6 @@ def _check_directory(status: os.stat_result) -> None:
 
 
 def _check_file(status: os.stat_result, name: str) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise _refused(f"The token file `{name}` is not a regular file")
     if status.st_uid != os.geteuid():
         raise _refused(f"The token file `{name}` belongs to another user")
     if stat.S_IMODE(status.st_mode) & ~0o600:

@@ -100,7 +100,7 @@ def test_a_file_with_a_second_link_is_refused(folder: Path) -> None:
 @pytest.mark.requirement("token.file")
 def test_a_link_in_place_of_the_file_is_refused(folder: Path) -> None:
     (folder / "link").symlink_to(put(folder))
-    assert "cannot be opened" in refusal(folder, "link")
+    assert "cannot be read" in refusal(folder, "link")
 
 
 def test_a_link_in_place_of_the_directory_is_refused(folder: Path, tmp_path: Path) -> None:
@@ -123,13 +123,13 @@ def test_a_socket_is_refused(tmp_path: Path) -> None:
     listener = socket.socket(socket.AF_UNIX)
     try:
         listener.bind(str(folder / "key"))
-        assert "cannot be opened" in refusal(folder)
+        assert "cannot be read" in refusal(folder)
     finally:
         listener.close()
 
 
 def test_a_missing_file_and_a_missing_directory_are_told_apart(folder: Path) -> None:
-    assert refusal(folder) == "The token file `key` cannot be opened (No such file or directory)."
+    assert refusal(folder) == "The token file `key` cannot be read (No such file or directory)."
     assert (
         refusal(folder / "none") == "The token directory cannot be opened as a directory (No such file or directory)."
     )
