@@ -8,7 +8,7 @@ import msgspec
 
 from protocol.values.document import INTEGER_LIMIT
 
-__all__ = ["Decimal", "admitted", "decimal", "equal", "within_limits"]
+__all__ = ["Decimal", "admitted", "decimal", "equal", "less", "within_limits"]
 
 #: Limits of a number that is compared: digits of the mantissa, bytes in all, and exponent digits that count.
 MANTISSA_LIMIT: Final = 1000
@@ -55,6 +55,26 @@ def equal(left: msgspec.Raw, right: msgspec.Raw) -> bool:
     """Tell whether two JSON numbers are the same number, exactly: ``1.10`` is ``1.1``, ``1e-400`` is not ``0``."""
     ours, theirs = bytes(left), bytes(right)
     return ours == theirs or decimal(ours) == decimal(theirs)
+
+
+def less(left: msgspec.Raw, right: msgspec.Raw) -> bool:
+    """Tell whether one JSON number is less than another, exactly. Both have to be within the limits."""
+    ours, theirs = _signed(left), _signed(right)
+    if ours.negative != theirs.negative:
+        return ours.negative
+    return _magnitude(theirs) < _magnitude(ours) if ours.negative else _magnitude(ours) < _magnitude(theirs)
+
+
+def _signed(number: msgspec.Raw) -> Decimal:
+    found = decimal(bytes(number))
+    assert found is not None
+    return found
+
+
+def _magnitude(number: Decimal) -> tuple[bool, int, bytes]:
+    """Order numbers without their sign: by their exponent, then as the text of their digits. Zero comes first."""
+    assert isinstance(number.exponent, int)
+    return bool(number.digits), number.exponent, number.digits
 
 
 def within_limits(number: msgspec.Raw) -> bool:
