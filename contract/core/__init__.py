@@ -1,0 +1,1 @@
+"""The offline rules of a contract: registry, schema subsets, calls, digests, qualification, projection. Pure."""
