@@ -95,6 +95,19 @@ def runs_a_flow(plugin: Path) -> None:
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
 
 
+def keeps_a_contract_offline(plugin: Path) -> None:
+    for exit_status, *words in (
+        (0, "validate", "registry.json"),
+        (0, "qualify", "registry.json", "catalog.json"),
+        (2, "qualify", "registry.json", "drifted-catalog.json"),
+        (0, "prepare", "registry.json", "call.json"),
+        (2, "prepare", "call.json"),
+    ):
+        named = [ROOT / "examples" / "contract" / word if "." in word else word for word in words]
+        built, source = (run(*program, "contract", *named) for program in ([plugin], [sys.executable, "-m", "plugin"]))
+        assert (built.returncode, built.stdout, built.stderr) == (exit_status, source.stdout, source.stderr), built
+
+
 def holds_nothing_that_it_does_not_need(plugin: Path) -> None:
     assert plugin.stat().st_size <= SIZE_LIMIT, f"{plugin.stat().st_size} bytes"
     archive = CArchiveReader(str(plugin))
@@ -110,6 +123,7 @@ CHECKS = (
     trusts_the_system_and_what_a_binding_adds,
     signs_in,
     runs_a_flow,
+    keeps_a_contract_offline,
     holds_nothing_that_it_does_not_need,
 )
 
