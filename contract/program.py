@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final, TextIO
 
 from contract.core.prepared import Domain
@@ -25,7 +26,7 @@ def run(program: str, words: Sequence[str]) -> int:
             return _print(_usage(program))
         if name not in VERBS:
             raise Refused(Refusal.USAGE)
-        if {"--help", "-h"} & set(rest):
+        if {"--help", "-h"} & set(takewhile(lambda word: word != "--", rest)):
             return _print(_usage_of(program, name))
         operands, domain = _parsed(VERBS[name], rest)
     except Refused as refused:

@@ -38,6 +38,11 @@ class _Verbs(_Offline, click.Group):
     def list_commands(self, _context: click.Context) -> list[str]:
         return list(self.commands)
 
+    def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
+        if not set(words) - {"--"}:
+            raise click.UsageError("")
+        return super().parse_args(context, words)
+
     def resolve_command(
         self, context: click.Context, words: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
