@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "doctor": "Tell what is true of a server, and what is wrong with it.",
     "inspect": "Show what a server offers.",
     "call": "Call one tool and show the exact reply.",
-    "login": "Sign in with OAuth, in your own browser, and tell what was granted.",
+    "login": "Sign in with OAuth in your own browser, and tell what was granted.",
     "report": "Write reports of kept runs: JUnit, HTML, JSON, GitHub.",
     "diff": "Compare inventories of two runs.",
     "contract": "Qualify one third-party tool offline.",

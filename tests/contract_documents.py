@@ -25,6 +25,7 @@ __all__ = [
     "changed",
     "data",
     "edge",
+    "many",
     "number",
     "parsed",
     "places",
@@ -227,6 +228,11 @@ def _nested(value: Any, path: tuple[Any, ...], chance: random.Random) -> Any:
 
 
 _WAYS = (_replaced, _replaced, _replaced, _removed, _added, _nested)
+
+
+def many(*values: Any) -> tuple[Any, ...]:
+    """Values of any types, to be gone through one by one."""
+    return values
 
 
 def plain(value: Any) -> Any:

@@ -16,6 +16,7 @@ from tests.contract_documents import (
     changed,
     data,
     edge,
+    many,
     number,
     parsed,
     places,
@@ -53,10 +54,10 @@ def test_a_catalog_is_a_result_or_its_envelope() -> None:
         *edge(Refusal.CATALOG_SHAPE, None, [], "x", 1, {}, [PINNED], {"tools": {}}, {"tools": None}, PINNED),
         *edge(
             Refusal.CATALOG_SHAPE,
-            *(ENVELOPE | {"id": each} for each in (None, 1.5, True, [])),
+            *(ENVELOPE | {"id": each} for each in many(None, 1.5, True, [])),
             *(ENVELOPE | {"jsonrpc": each} for each in ("1.0", 2, None)),
             *(ENVELOPE | {"error": {}}, ENVELOPE | {"tools": []}, ENVELOPE | {"method": "x"}, {"result": catalog()}),
-            *(ENVELOPE | {"result": each} for each in (None, [], {}, ENVELOPE)),
+            *(ENVELOPE | {"result": each} for each in many(None, [], {}, ENVELOPE)),
             {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "x"}},
         ),
         *edge(
@@ -64,7 +65,7 @@ def test_a_catalog_is_a_result_or_its_envelope() -> None:
             *(catalog(nextCursor=each) for each in ("x", "", None)),
             ENVELOPE | {"result": catalog(nextCursor="x")},
         ),
-        *edge(Refusal.CATALOG_ENTRY, *(catalog(PINNED, each) for each in (None, [], "x", {}, {"name": 1}))),
+        *edge(Refusal.CATALOG_ENTRY, *(catalog(PINNED, each) for each in many(None, [], "x", {}, {"name": 1}))),
     ],
 )
 def test_other_catalogs_are_refused(value: Any, wanted: Refusal) -> None:

@@ -182,7 +182,7 @@ def test_a_defect_is_a_sentence_too(contract: Program, monkeypatch: pytest.Monke
 
 
 def process(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    given = {"cwd": ROOT, "capture_output": True, "text": True, "timeout": 60, "check": False} | options
+    given: dict[str, Any] = {"cwd": ROOT, "capture_output": True, "text": True, "timeout": 60, "check": False} | options
     return subprocess.run([sys.executable, *words], **given)
 
 

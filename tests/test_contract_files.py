@@ -100,34 +100,20 @@ def disturb(monkeypatch: pytest.MonkeyPatch, deed: Callable[[], object], *, coun
 
 
 @KINDS
-def test_a_file_that_grows_while_it_is_read_is_refused(
-    kind: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("step", "count", "endless"), [(1, 1, False), (10_000, 10**6, True)])
+def test_a_file_that_grows_while_it_is_read_is_refused_and_left_at_its_bound(
+    kind: Document, step: int, count: int, endless: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"{}")
 
     def grow() -> None:
         with file.open("ab") as more:
-            more.write(b" ")
+            more.write(b" " * step)
 
-    disturb(monkeypatch, grow)
-    assert refused(kind, file) is kind.changed
-
-
-@KINDS
-def test_a_file_that_grows_without_end_is_left_at_its_bound(
-    kind: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "file"
-    file.write_bytes(b" ")
-
-    def grow() -> None:
-        with file.open("ab") as more:
-            more.write(b" " * 10_000)
-
-    disturb(monkeypatch, grow, count=10**6)
-    assert refused(kind, file) is kind.too_large
-    assert file.stat().st_size < kind.limit + 30_000
+    disturb(monkeypatch, grow, count=count)
+    assert refused(kind, file) is (kind.too_large if endless else kind.changed)
+    assert file.stat().st_size < kind.limit + 3 * step
 
 
 @pytest.mark.parametrize("change", ["shrinks", "is written to"])

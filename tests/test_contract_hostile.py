@@ -16,7 +16,7 @@ from contract.core.qualification import qualify
 from contract.core.refusal import Refusal
 from contract.core.registry import read_registry
 from protocol.values.document import JsonError, encode, parse
-from tests.contract_documents import PROJECTION, UPSTREAM, call, catalog, data, parsed, refusal, registry, spoilt
+from tests.contract_documents import PROJECTION, UPSTREAM, call, catalog, data, many, parsed, refusal, registry, spoilt
 
 ROUTES = [registry(1), registry(2, protocol_version="2025-06-18")]
 LISTED: Any = catalog(
@@ -107,5 +107,5 @@ def test_texts_that_are_no_json_at_all_are_refused() -> None:
 
 
 def test_values_that_are_no_json_document_are_refused_by_the_readers_of_parts() -> None:
-    for value in (None, True, "x", [], {}, parsed(1)):
+    for value in many(None, True, "x", [], {}, parsed(1)):
         assert refusal(read_projection, value) is Refusal.PROJECTION_FIELDS

@@ -7,7 +7,7 @@ import pytest
 from contract.core.projection import Disclosure, Field, Projected, Projection, project, read_projection
 from contract.core.refusal import Refusal
 from protocol.values.document import Document, encode, parse
-from tests.contract_documents import PROJECTION, data, edge, number, parsed, refusal
+from tests.contract_documents import PROJECTION, data, edge, many, number, parsed, refusal
 
 
 def refused(value: Any) -> Refusal | None:
@@ -40,7 +40,7 @@ def test_a_projection_is_read_field_by_field() -> None:
     [
         *edge(Refusal.PROJECTION_FIELDS, None, [], {}, {"fields": {}}, {"fields": []}, {"fields": fields(9)}),
         *edge(Refusal.PROJECTION_FIELDS, {"fields": fields(1), "more": 1}),
-        *edge(Refusal.PROJECTION_MEMBERS, *({"fields": [each]} for each in (None, [], {}, "x", field(more=1)))),
+        *edge(Refusal.PROJECTION_MEMBERS, *({"fields": [each]} for each in many(None, [], {}, "x", field(more=1)))),
         *edge(Refusal.PROJECTION_MEMBERS, {"fields": [{"source": "a", "name": "b"}]}),
         *edge(
             Refusal.PROJECTION_IDENTIFIER,
@@ -57,8 +57,8 @@ def test_a_projection_is_read_field_by_field() -> None:
         ),
         *edge(
             Refusal.PROJECTION_TYPE,
-            *(typed(kind=kind) for kind in ("text", "", None, 1, ["status"], {})),
-            *({"fields": [field(value_type=each)]} for each in (None, "status", [], {})),
+            *(typed(kind=kind) for kind in many("text", "", None, 1, ["status"], {})),
+            *({"fields": [field(value_type=each)]} for each in many(None, "status", [], {})),
             *(typed(kind="integer_id"), typed(kind="integer_id", values=["a"]), typed(kind="status", maximum=1)),
             *(typed(kind="integer_id", maximum=1, more=1), typed(kind="status", values=["a"], maximum=1)),
         ),
@@ -70,7 +70,7 @@ def test_a_projection_is_read_field_by_field() -> None:
             Refusal.PROJECTION_VALUES,
             *(
                 typed(kind="status", values=each)
-                for each in ([], None, "x", {}, [""], ["a" * 33], ["a b"], [1], [None], ["a", "a"], [["a"]])
+                for each in many([], None, "x", {}, [""], ["a" * 33], ["a b"], [1], [None], ["a", "a"], [["a"]])
             ),
             typed(kind="status", values=[f"v{index}" for index in range(17)]),
         ),
@@ -138,7 +138,7 @@ def test_a_result_without_structured_content_discloses_nothing(result: Any) -> N
 
 def test_the_error_of_a_tool_discloses_nothing() -> None:
     assert projected({"structuredContent": GOOD, "isError": True}) == Projected(Disclosure.TOOL_ERROR)
-    for odd in (None, 0, 1, "false", {}):
+    for odd in many(None, 0, 1, "false", {}):
         assert projected({"structuredContent": GOOD, "isError": odd}) == Projected(Disclosure.INVALID)
 
 

@@ -9,7 +9,7 @@ from contract.core.refusal import SENTENCES, Refusal
 from contract.core.registry import read_registry, write_registry
 from contract.core.route import OutputPolicy
 from protocol.values.document import parse
-from tests.contract_documents import DELETED, data, edge, number, parsed, refusal, registry, route
+from tests.contract_documents import DELETED, data, edge, many, number, parsed, refusal, registry, route
 
 
 def refused(value: object) -> Refusal | None:
@@ -77,7 +77,7 @@ def test_a_document_is_strict_json_within_its_bound(
     [
         *edge(Refusal.REGISTRY_MEMBERS, [], None, 1, {}, {"version": 1}, {"routes": []}, registry() | {"more": 1}),
         *edge(Refusal.REGISTRY_VERSION, *(registry() | {"version": each} for each in (0, 3, "1", 1.0, True, None))),
-        *edge(Refusal.REGISTRY_ROUTES, *(registry() | {"routes": each} for each in ([], {}, None, "x"))),
+        *edge(Refusal.REGISTRY_ROUTES, *(registry() | {"routes": each} for each in many([], {}, None, "x"))),
         *edge(Refusal.ALIAS_REPEATED, registry() | {"routes": [route(), route(tool="other")]}),
         *edge(Refusal.ROUTE_MEMBERS, registry() | {"routes": [None]}, registry() | {"routes": [[]]}),
     ],
@@ -114,9 +114,9 @@ def test_a_route_may_name_the_one_protocol_version() -> None:
 
 @pytest.mark.parametrize("name", ["alias", "server_id", "tool", "credential_binding"])
 def test_the_names_of_a_route_are_identifiers(name: str) -> None:
-    for good in ("a", "Z", "0", "_", ".", "-", "a" * 64, "A.b_c-9"):
+    for good in many("a", "Z", "0", "_", ".", "-", "a" * 64, "A.b_c-9"):
         assert refused(registry(**{name: good})) is None
-    for bad in ("", "a" * 65, "a b", "a/b", "é", "a\n", "\n", None, 1, ["a"]):
+    for bad in many("", "a" * 65, "a b", "a/b", "é", "a\n", "\n", None, 1, ["a"]):
         assert refused(registry(**{name: bad})) is Refusal.ROUTE_IDENTIFIER
 
 
@@ -129,9 +129,9 @@ def test_an_identifier_is_made_of_the_characters_of_its_set() -> None:
     ("name", "largest"), [("max_request_bytes", 65_536), ("max_response_bytes", 262_144), ("timeout_ms", 120_000)]
 )
 def test_the_limits_of_a_route_have_ranges(name: str, largest: int) -> None:
-    for good in (1, largest):
+    for good in many(1, largest):
         assert refused(registry(**{name: good})) is None
-    for bad in (0, -1, largest + 1, "1", None, True, number("1.0"), number("1e2"), number("-0"), number("9" * 400)):
+    for bad in many(0, -1, largest + 1, "1", None, True, number("1.0"), number("1e2"), number("-0"), number("9" * 400)):
         assert refused(registry(**{name: bad})) is Refusal.ROUTE_LIMIT
 
 

@@ -1,6 +1,7 @@
 """The README tells the truth: its flow runs and says what the README shows, and what it names is there."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,21 @@ def test_the_bindings_of_the_readme_work_on_a_server_that_asks_for_a_token(
     assay.write("bindings.json", block("```json"))
     ran = assay("run", "check.md", "--target", protected_server, DESK_TOKEN=token)
     assert ran.exit == 0, ran.out + ran.err
+
+
+def test_the_contract_commands_of_the_readme_say_what_the_readme_shows(assay: Assay) -> None:
+    shutil.copytree(ROOT / "examples" / "contract", assay.folder / "examples" / "contract")
+    shown = re.findall(r"^\$ assay (.*)\n([^$]*)", block("```console"), re.MULTILINE)
+    assert [words.split()[1] for words, _ in shown] == ["validate", "qualify", "prepare"]
+    for words, output in shown:
+        assert assay(*words.split())[:3] == (0, output, "")
+    drifted = "examples/contract/drifted-catalog.json"
+    assert drifted in README
+    ran = assay("contract", "qualify", "examples/contract/registry.json", drifted)
+    assert (ran.exit, ran.err) == (2, "")
+    assert '"diagnostic":"upstream_schema_drift"' in ran.out
+    assert "private notes" in (assay.folder / drifted).read_text(encoding="utf-8")
+    assert "private notes" not in ran.out
 
 
 def test_every_session_that_the_documents_name_exists() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol.values import numbers
-from protocol.values.numbers import admitted, equal, within_limits
+from protocol.values.numbers import admitted, equal, less, within_limits
 
 
 def raw(spelling: str) -> msgspec.Raw:
@@ -84,6 +84,36 @@ EXACT = decimal.Context(prec=2000, Emin=-decimal.MAX_EMAX, Emax=decimal.MAX_EMAX
 def test_equality_agrees_with_decimal(left: str, right: str) -> None:
     expected = EXACT.compare(EXACT.create_decimal(left), EXACT.create_decimal(right)) == 0
     assert equal(raw(left), raw(right)) is expected
+
+
+@settings(deadline=None, max_examples=250)
+@given(spellings, spellings)
+def test_order_agrees_with_fractions(left: str, right: str) -> None:
+    assert less(raw(left), raw(right)) is (Fraction(left) < Fraction(right))
+
+
+@pytest.mark.parametrize(
+    ("smaller", "larger"),
+    [
+        ("0", "1e-999999"),
+        ("-1e-999999", "0"),
+        ("-1e999999", "-1e999998"),
+        ("9.99", "1e1"),
+        ("0.12", "0.123"),
+        ("-0.123", "-0.12"),
+        ("9007199254740992", "9007199254740993"),
+        ("1", "1." + "0" * 900 + "1"),
+    ],
+)
+def test_numbers_are_ordered_exactly(smaller: str, larger: str) -> None:
+    assert less(raw(smaller), raw(larger))
+    assert not less(raw(larger), raw(smaller))
+
+
+@pytest.mark.parametrize(("left", "right"), [("0", "-0.0"), ("1", "1.0"), ("1e2", "100"), ("-5", "-5.00")])
+def test_a_number_is_not_less_than_another_spelling_of_it(left: str, right: str) -> None:
+    assert not less(raw(left), raw(right))
+    assert not less(raw(right), raw(left))
 
 
 @settings(deadline=None, max_examples=150)

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from contract.core.members import integer
 from contract.core.refusal import Refusal, Refused
-from contract.core.schema import Refusals, Schema, Subset, read_schema
+from contract.core.schema import Schema, Subset, read_schema, refusals_of
 
 __all__ = ["CHOICE_LIMIT", "ITEM_LIMIT", "LENGTH_LIMIT", "read_admitted"]
 
@@ -14,23 +14,6 @@ LENGTH_LIMIT: Final = 4096
 ITEM_LIMIT: Final = 256
 #: Values of an ``enum``.
 CHOICE_LIMIT: Final = 64
-
-_REFUSALS: Final = Refusals(
-    root=Refusal.ADMITTED_ROOT,
-    type=Refusal.ADMITTED_TYPE,
-    keyword=Refusal.ADMITTED_KEYWORD,
-    missing=Refusal.ADMITTED_MISSING,
-    properties=Refusal.ADMITTED_PROPERTIES,
-    required=Refusal.ADMITTED_REQUIRED,
-    open=Refusal.ADMITTED_OPEN,
-    length=Refusal.ADMITTED_LENGTH,
-    items=Refusal.ADMITTED_ITEMS,
-    range=Refusal.ADMITTED_RANGE,
-    enum=Refusal.ADMITTED_ENUM,
-    depth=Refusal.ADMITTED_DEPTH,
-    nodes=Refusal.ADMITTED_NODES,
-    size=Refusal.ADMITTED_SIZE,
-)
 
 
 def read_admitted(value: Any, *, sized: bool = True) -> Schema:
@@ -85,5 +68,5 @@ ADMITTED: Final = Subset(
     is_choice=_is_choice,
     is_bound=_is_bound,
     check=_check,
-    refusals=_REFUSALS,
+    refusals=refusals_of("admitted"),
 )

@@ -10,7 +10,17 @@ from contract.core.members import integer
 from contract.core.refusal import Refusal, Refused
 from protocol.values.document import canonical
 
-__all__ = ["DEPTH_LIMIT", "NODE_LIMIT", "PROPERTY_LIMIT", "SIZE_LIMIT", "Refusals", "Schema", "Subset", "read_schema"]
+__all__ = [
+    "DEPTH_LIMIT",
+    "NODE_LIMIT",
+    "PROPERTY_LIMIT",
+    "SIZE_LIMIT",
+    "Refusals",
+    "Schema",
+    "Subset",
+    "read_schema",
+    "refusals_of",
+]
 
 #: Steps from the root, which is 0, to the innermost part; and parts in all. A person reviews a schema whole.
 DEPTH_LIMIT: Final = 8
@@ -53,6 +63,11 @@ class Refusals(NamedTuple):
     depth: Refusal
     nodes: Refusal
     size: Refusal
+
+
+def refusals_of(name: str) -> Refusals:
+    """Return the refusals of a subset: those whose codes begin with its name."""
+    return Refusals(*(Refusal(f"{name}_{rule}") for rule in Refusals._fields))
 
 
 class Subset(NamedTuple):

@@ -7,7 +7,7 @@ import msgspec
 from contract.core.admitted_schema import ADMITTED
 from contract.core.members import INTEGER_MAXIMUM
 from contract.core.refusal import Refusal, Refused
-from contract.core.schema import Refusals, Schema, Subset, read_schema
+from contract.core.schema import Schema, Subset, read_schema, refusals_of
 from protocol.values.numbers import within_limits
 
 __all__ = ["ANNOTATION_LIMIT", "CHOICE_LIMIT", "read_upstream"]
@@ -17,22 +17,6 @@ ANNOTATION_LIMIT: Final = 4 * 1024
 #: Values of an ``enum``. They may be of any scalar type: what a server advertises need not be tidy.
 CHOICE_LIMIT: Final = 128
 
-_REFUSALS: Final = Refusals(
-    root=Refusal.UPSTREAM_ROOT,
-    type=Refusal.UPSTREAM_TYPE,
-    keyword=Refusal.UPSTREAM_KEYWORD,
-    missing=Refusal.UPSTREAM_MISSING,
-    properties=Refusal.UPSTREAM_PROPERTIES,
-    required=Refusal.UPSTREAM_REQUIRED,
-    open=Refusal.UPSTREAM_OPEN,
-    length=Refusal.UPSTREAM_LENGTH,
-    items=Refusal.UPSTREAM_ITEMS,
-    range=Refusal.UPSTREAM_RANGE,
-    enum=Refusal.UPSTREAM_ENUM,
-    depth=Refusal.UPSTREAM_DEPTH,
-    nodes=Refusal.UPSTREAM_NODES,
-    size=Refusal.UPSTREAM_SIZE,
-)
 _ANNOTATIONS: Final = frozenset({"title", "description"})
 
 
@@ -77,5 +61,5 @@ UPSTREAM: Final = Subset(
     is_choice=_is_choice,
     is_bound=_is_bound,
     check=_check,
-    refusals=_REFUSALS,
+    refusals=refusals_of("upstream"),
 )
