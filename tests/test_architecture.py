@@ -22,7 +22,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "protocol.wire": ("protocol.wire", "protocol.values", "protocol.failures"),
     "protocol.mcp": ("protocol.mcp", "protocol.values", "protocol.failures", "protocol.version"),
     "oauth": ("oauth", "protocol"),
-    "plugin": ("plugin", "oauth", "protocol", "contract.core", "contract.program"),
+    "plugin": ("plugin", "oauth", "protocol", "contract.core", "contract.files", "contract.program"),
     "host": (
         "host",
         "protocol.values",
