@@ -5,6 +5,7 @@ import re
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from oauth.grammar import is_printable
 from oauth.refusal import describe
 from protocol.failures import Code, Failed
 
@@ -17,7 +18,6 @@ QUERY_LIMIT: Final = 16_384
 CODE_LIMIT: Final = 8_192
 
 _BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_PRINTABLE: Final = re.compile(r"[ -~]+\Z")  # RFC 6749, appendix A.11: 1*VSCHAR
 #: What of a callback is a credential. Our own state is known; another one is whatever its sender chose.
 _PRIVATE: Final = ("code", "access_token", "id_token", "refresh_token")
 
@@ -87,7 +87,7 @@ def check(parameters: dict[str, str], expected: Callback, private: tuple[str, ..
     _check_issuer(parameters.get("iss"), expected)
     if error is not None:
         raise _denied(error, parameters.get("error_description"), private)
-    if not _PRINTABLE.match(code or "") or len(code or "") > CODE_LIMIT:
+    if not is_printable(code or "") or len(code or "") > CODE_LIMIT:
         raise _invalid("its `code` is empty, too long, or not of printable ASCII characters")
     return code or ""
 

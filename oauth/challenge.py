@@ -1,10 +1,10 @@
 """What a server demands: one unauthenticated ``initialize``, and the reading of the challenge that refuses it."""
 
-import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from oauth.record import Attempt, failed, unanswered
+from oauth.grammar import are_scopes
+from oauth.record import Entry, failed, unanswered
 from oauth.steps import Fetch, Flow, Learn, NoReply, Reply
 from protocol.failures import Code, Failed
 from protocol.mcp.challenge import Challenge, parse_challenges
@@ -19,8 +19,6 @@ CHALLENGE: Final = "challenge"
 SESSION: Final = "session opened without a token"
 #: Codes of the transport that end a sign-in wherever they come up: nobody would thank us for trying the next URL.
 FATAL: Final = frozenset((Code.CANCELLED, Code.ORIGIN_NOT_ADMITTED))
-
-_SCOPE: Final = re.compile(r"[!#-\[\]-~]+\Z")
 
 
 class Demand(NamedTuple):
@@ -50,11 +48,11 @@ def demand(challenges: Iterable[Challenge]) -> Demand | None:
         return None
     parameters = bearer.parameters
     scopes = tuple(dict.fromkeys(scope for scope in parameters.get("scope", "").split(" ") if scope))
-    usable = bool(scopes) and all(_SCOPE.match(scope) for scope in scopes)
+    usable = bool(scopes) and are_scopes(*scopes)
     return Demand(parameters.get("resource_metadata"), scopes if usable else None, parameters.get("error"))
 
 
-def ask(probe: Probe, record: list[Attempt]) -> Flow[Demand | None]:
+def ask(probe: Probe, record: list[Entry]) -> Flow[Demand | None]:
     """Send ``initialize`` without a token, and return what the refusal asks for; None when it asks for nothing.
 
     A session that the server opens instead is deleted, and that is recorded. Raises Failed when the endpoint cannot be
@@ -79,40 +77,40 @@ def ask(probe: Probe, record: list[Attempt]) -> Flow[Demand | None]:
     return found if reply.status == 401 else None
 
 
-def _unanswered(probe: Probe, reply: NoReply, record: list[Attempt]) -> None:
-    attempt = Attempt(CHALLENGE, probe.endpoint, None, unanswered(reply), False)
-    record.append(attempt)
+def _unanswered(probe: Probe, reply: NoReply, record: list[Entry]) -> None:
+    entry = Entry(CHALLENGE, probe.endpoint, None, unanswered(reply), False)
+    record.append(entry)
     if reply.code in FATAL or reply.code in (Code.UNREACHABLE, Code.TLS_FAILED):
         raise Failed(reply.code, reply.message)
 
 
-def _judge(probe: Probe, reply: Reply, found: Demand | None) -> Attempt:
+def _judge(probe: Probe, reply: Reply, found: Demand | None) -> Entry:
     if reply.status != 401:
         reason = "the server refused `initialize`, and not for want of a token"
         if reply.status < 300:
             reason = "the server asks for no token on `initialize`"
         elif reply.status < 400:
             reason = "a redirect, which is not followed"
-        return Attempt(CHALLENGE, probe.endpoint, reply.status, reason, False)
+        return Entry(CHALLENGE, probe.endpoint, reply.status, reason, False)
     if found is None:
-        return Attempt(CHALLENGE, probe.endpoint, 401, "no Bearer challenge in `WWW-Authenticate`", False)
+        return Entry(CHALLENGE, probe.endpoint, 401, "no Bearer challenge in `WWW-Authenticate`", False)
     named = [name for name, value in zip(("resource_metadata", "scope"), found, strict=False) if value]
     reason = f"a Bearer challenge with {' and '.join(f'`{name}`' for name in named) or 'neither metadata nor scope'}"
-    return Attempt(CHALLENGE, probe.endpoint, 401, reason, True)
+    return Entry(CHALLENGE, probe.endpoint, 401, reason, True)
 
 
-def _delete(probe: Probe, sessions: list[str], record: list[Attempt]) -> Flow[None]:
+def _delete(probe: Probe, sessions: list[str], record: list[Entry]) -> Flow[None]:
     if session_id_fault(sessions) is not None:
-        record.append(Attempt(SESSION, probe.endpoint, None, "left alone: its id cannot be sent back", False))
+        record.append(Entry(SESSION, probe.endpoint, None, "left alone: its id cannot be sent back", False))
         return
     headers = (*probe.headers, ("Mcp-Session-Id", sessions[0]))
     reply: Reply | NoReply = yield Fetch(SESSION, "DELETE", probe.endpoint, headers, head_only=True)
     if isinstance(reply, NoReply):
-        attempt = Attempt(SESSION, probe.endpoint, None, f"its DELETE had {unanswered(reply)}", False)
-        record.append(attempt)
+        entry = Entry(SESSION, probe.endpoint, None, f"its DELETE had {unanswered(reply)}", False)
+        record.append(entry)
         if reply.code in FATAL:
-            raise failed(reply.code, attempt)
+            raise failed(reply.code, entry)
         return
     gone = 200 <= reply.status < 300
     reason = "deleted" if gone else "the server refused its DELETE"
-    record.append(Attempt(SESSION, probe.endpoint, reply.status, reason, gone))
+    record.append(Entry(SESSION, probe.endpoint, reply.status, reason, gone))

@@ -13,7 +13,7 @@ from oauth.metadata import (
     read_resource,
     read_server,
 )
-from oauth.record import Attempt, failed, quoted, unanswered
+from oauth.record import Entry, failed, quoted, unanswered
 from oauth.settings import ENDPOINT, LISTED, Settings
 from oauth.steps import Fetch, Flow, NoReply, Reply
 from oauth.support import Lack, lack
@@ -80,10 +80,10 @@ class _PassedOver(Exception):
 _Judge = Callable[[dict[str, Any]], Any]
 
 
-def discover(target: Target, demand: Demand | None, record: list[Attempt]) -> Flow[Found]:
+def discover(target: Target, demand: Demand | None, record: list[Entry]) -> Flow[Found]:
     """Find the issuer of the endpoint and read its metadata (RFC 9728, RFC 8414, OpenID Connect Discovery 1.0).
 
-    Every attempt is appended to ``record``. Raises Failed: `oauth_discovery_failed` when a document is missing or
+    Every entry is appended to ``record``. Raises Failed: `oauth_discovery_failed` when a document is missing or
     malformed, `oauth_issuer_mismatch` when it is not the issuer's, `oauth_unsupported` when a safe sign-in is not
     possible with it, `origin_not_admitted` when it leads elsewhere.
     """
@@ -103,7 +103,7 @@ def discover(target: Target, demand: Demand | None, record: list[Attempt]) -> Fl
 # --- the protected resource -------------------------------------------------------------------------------------
 
 
-def _resource(target: Target, demand: Demand | None, record: list[Attempt], dead: set[str]) -> Flow[ResourceMetadata]:
+def _resource(target: Target, demand: Demand | None, record: list[Entry], dead: set[str]) -> Flow[ResourceMetadata]:
     named = (demand.metadata_url,) if demand is not None and demand.metadata_url is not None else ()
     urls = tuple(dict.fromkeys((*named, *resource_metadata_urls(target.endpoint))))
 
@@ -134,7 +134,7 @@ def _issuer(target: Target, metadata: ResourceMetadata) -> str:
 # --- the authorization server -----------------------------------------------------------------------------------
 
 
-def _server(target: Target, issuers: tuple[str, ...], record: list[Attempt], dead: set[str]) -> Flow[ServerMetadata]:
+def _server(target: Target, issuers: tuple[str, ...], record: list[Entry], dead: set[str]) -> Flow[ServerMetadata]:
     mismatched = False
 
     def judge(document: dict[str, Any]) -> ServerMetadata:
@@ -158,18 +158,18 @@ def _server(target: Target, issuers: tuple[str, ...], record: list[Attempt], dea
     if found is not None:
         server: ServerMetadata = found
         return server
-    attempts = record[start:]
+    entries = record[start:]
     if mismatched:
-        raise _missing(SERVER, attempts, "The issuer has to publish its own name.", Code.OAUTH_ISSUER_MISMATCH)
-    absent = all(attempt.status is not None and 400 <= attempt.status < 500 for attempt in attempts)
+        raise _missing(SERVER, entries, "The issuer has to publish its own name.", Code.OAUTH_ISSUER_MISMATCH)
+    absent = all(entry.status is not None and 400 <= entry.status < 500 for entry in entries)
     if target.settings.compat and target.settings.issuer in (ENDPOINT, LISTED) and absent:
         return _default_endpoints(target, issuers[0], record)
-    raise _missing(SERVER, attempts, "Check the binding's `issuer`.")
+    raise _missing(SERVER, entries, "Check the binding's `issuer`.")
 
 
-def _default_endpoints(target: Target, issuer: str, record: list[Attempt]) -> ServerMetadata:
+def _default_endpoints(target: Target, issuer: str, record: list[Entry]) -> ServerMetadata:
     """Return what MCP 2025-03-26 lays down for a server without metadata: three paths at its origin, and PKCE."""
-    record.append(Attempt(DEFAULTS, issuer, None, "no metadata: /authorize, /token and /register are used", True))
+    record.append(Entry(DEFAULTS, issuer, None, "no metadata: /authorize, /token and /register are used", True))
     server = ServerMetadata(
         issuer=issuer,
         authorization_endpoint=f"{issuer}/authorize",
@@ -185,7 +185,7 @@ def _default_endpoints(target: Target, issuer: str, record: list[Attempt]) -> Se
     )
     missing = lack(server, target.settings, target.admitted)
     if missing is not None:
-        raise failed(missing.code, Attempt(DEFAULTS, issuer, None, missing.reason, False), missing.advice)
+        raise failed(missing.code, Entry(DEFAULTS, issuer, None, missing.reason, False), missing.advice)
     return server
 
 
@@ -201,39 +201,39 @@ class _Question(NamedTuple):
     judge: _Judge
 
 
-def _ask(question: _Question, target: Target, record: list[Attempt], dead: set[str]) -> Generator[Any, Any, Any]:
+def _ask(question: _Question, target: Target, record: list[Entry], dead: set[str]) -> Generator[Any, Any, Any]:
     """Return what the judge makes of the first document that it takes, or None. Raises Failed."""
     for url in question.urls:
-        attempt = Attempt(question.document, url, None, "", False)
+        entry = Entry(question.document, url, None, "", False)
         fault = endpoint_fault(url, loopback_http=target.settings.loopback_http)
         if fault is not None or origin(url) in dead:
             reason = f"the URL {fault}" if fault is not None else "not asked for: its origin gave no reply before"
-            record.append(attempt._replace(reason=reason))
+            record.append(entry._replace(reason=reason))
             continue
         reply: Reply | NoReply = yield Fetch(question.document, "GET", url, question.headers)
         if isinstance(reply, NoReply):
-            _unanswered(attempt, reply, record, dead)
+            _unanswered(entry, reply, record, dead)
             continue
-        attempt = attempt._replace(status=reply.status)
+        entry = entry._replace(status=reply.status)
         try:
             found = question.judge(_document(reply))
         except _PassedOver as reason:
-            record.append(attempt._replace(reason=str(reason)))
+            record.append(entry._replace(reason=str(reason)))
         except _Refused as refusal:
-            record.append(attempt._replace(reason=refusal.reason))
+            record.append(entry._replace(reason=refusal.reason))
             raise failed(refusal.code, record[-1], refusal.advice) from None
         else:
-            record.append(attempt._replace(reason="taken", taken=True))
+            record.append(entry._replace(reason="taken", taken=True))
             return found
     return None
 
 
-def _unanswered(attempt: Attempt, reply: NoReply, record: list[Attempt], dead: set[str]) -> None:
-    record.append(attempt._replace(reason=unanswered(reply)))
+def _unanswered(entry: Entry, reply: NoReply, record: list[Entry], dead: set[str]) -> None:
+    record.append(entry._replace(reason=unanswered(reply)))
     if reply.code in FATAL:
         raise Failed(reply.code, reply.message)
     if reply.code in _DEAD:
-        dead.add(origin(attempt.url))
+        dead.add(origin(entry.url))
 
 
 def _read(reader: Callable[[dict[str, Any]], _Read], document: dict[str, Any]) -> _Read:
@@ -257,10 +257,10 @@ def _document(reply: Reply) -> dict[str, Any]:
         raise _PassedOver(error.reason + described) from None
 
 
-def _missing(document: str, attempts: list[Attempt], advice: str, code: Code = Code.OAUTH_DISCOVERY_FAILED) -> Failed:
+def _missing(document: str, entries: list[Entry], advice: str, code: Code = Code.OAUTH_DISCOVERY_FAILED) -> Failed:
     """Return the failure of a document that no place gave: every place, its status and its reason."""
     tried = "; ".join(
-        f"{attempt.url} {f'answered HTTP {attempt.status}: ' if attempt.status is not None else ''}{attempt.reason}"
-        for attempt in attempts
+        f"{entry.url} {f'answered HTTP {entry.status}: ' if entry.status is not None else ''}{entry.reason}"
+        for entry in entries
     )
     return Failed(code, f"No usable {document} was found: {tried}. {advice}")

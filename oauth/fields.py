@@ -5,6 +5,7 @@ It is on the path of ``plugin --describe``. ``oauth.settings`` reads values by t
 
 from typing import Any, Final
 
+from oauth.grammar import PRINTABLE_PATTERN, SCOPE_PATTERN
 from protocol.wire.fields import PRIVATE_MINIMUM, Field, Range, choice, number, object_schema, switch, table
 
 __all__ = [
@@ -31,7 +32,8 @@ CALLBACK_PATH: Final = "/callback"
 
 
 def _private(name: str, meaning: str) -> Field:
-    schema = {"type": "string", "minLength": PRIVATE_MINIMUM, "maxLength": TEXT_LIMIT, "pattern": "^[ -~]+$"}
+    length = {"minLength": PRIVATE_MINIMUM, "maxLength": TEXT_LIMIT}
+    schema = {"type": "string", **length, "pattern": f"^{PRINTABLE_PATTERN}$"}
     return Field(name, meaning, schema, private=True)
 
 
@@ -49,7 +51,7 @@ FIELDS: Final[dict[str, Field]] = table(
         "Scopes to ask for. Without it, those of the server's challenge, else of its resource metadata, else none.",
         {
             "type": "array",
-            "items": {"type": "string", "pattern": "^[!#-\\[\\]-~]+$", "maxLength": SCOPE_LIMIT},
+            "items": {"type": "string", "pattern": f"^{SCOPE_PATTERN}$", "maxLength": SCOPE_LIMIT},
             "minItems": 1,
             "maxItems": SCOPES_LIMIT,
             "uniqueItems": True,

@@ -8,7 +8,7 @@ from oauth.callback import Callback, check, private_parameters, read_query
 from oauth.challenge import Demand, Probe, ask
 from oauth.discovery import Found, Target, discover
 from oauth.pkce import ENTROPY, Proof, mint
-from oauth.record import Attempt
+from oauth.record import Entry
 from oauth.registration import Applicant, obtain
 from oauth.scopes import choose
 from oauth.steps import Consent, Flow, Learn, Listen, Wait
@@ -36,7 +36,7 @@ def begin(
     target: Target,
     probe: Probe,
     entropy: bytes,
-    record: list[Attempt],
+    record: list[Entry],
     *,
     demand: Demand | None = None,
     previous: tuple[str, ...] = (),
@@ -58,7 +58,7 @@ def begin(
 
 
 def _open(
-    target: Target, found: Found, scopes: tuple[str, ...], name: str, proof: Proof, record: list[Attempt]
+    target: Target, found: Found, scopes: tuple[str, ...], name: str, proof: Proof, record: list[Entry]
 ) -> Flow[Pending]:
     settings = target.settings
     # The listener comes first: a client is registered with the port that it has.
@@ -82,7 +82,7 @@ def _open(
     return Pending(target, found, client, scopes, redirect, proof)
 
 
-def finish(pending: Pending, record: list[Attempt]) -> Flow[Grant]:
+def finish(pending: Pending, record: list[Entry]) -> Flow[Grant]:
     """Go from the callback to the token; the code is sent once, whatever comes of it. Raises Failed."""
     found, client, scopes = pending.found, pending.client, pending.scopes
     if pending.proof is None:

@@ -1,8 +1,8 @@
 """Strict readings of the two metadata documents: a protected resource's (RFC 9728) and an authorization server's."""
 
-import re
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
+from oauth.grammar import are_scopes
 from protocol.values.document import JsonError, parse
 
 __all__ = [
@@ -14,9 +14,6 @@ __all__ = [
     "read_server",
     "scope_tokens",
 ]
-
-#: RFC 6749, section 3.3.
-_SCOPE_TOKEN: Final = re.compile(r"[!#-\[\]-~]+\Z")
 
 
 class MetadataError(ValueError):
@@ -103,7 +100,7 @@ def read_server(document: dict[str, Any]) -> ServerMetadata:
 def scope_tokens(document: dict[str, Any], name: str) -> tuple[str, ...] | None:
     """Read a list of scopes, each a scope token (RFC 6749, section 3.3); a repeated one counts once."""
     scopes = _texts(document, name)
-    if scopes is not None and not all(_SCOPE_TOKEN.match(scope) for scope in scopes):
+    if scopes is not None and not are_scopes(*scopes):
         raise MetadataError(f"`{name}` holds a text that is no scope")
     return scopes and tuple(dict.fromkeys(scopes))
 

@@ -79,11 +79,6 @@ class Performer:
         """Give up a sign-in that is not going to be finished."""
         self._release(0)
 
-    @property
-    def listening(self) -> bool:
-        """Whether a listener is held."""
-        return self._listener is not None
-
     def _drive(self, flow: Flow[_Result]) -> _Result:
         answer: object = None
         while True:

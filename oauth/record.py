@@ -7,14 +7,14 @@ from typing import Any, Final, NamedTuple
 from oauth.steps import NoReply
 from protocol.failures import Code, Failed
 
-__all__ = ["Attempt", "as_facts", "as_text", "failed", "quoted", "unanswered"]
+__all__ = ["Entry", "as_facts", "failed", "quoted", "unanswered"]
 
 #: Characters of a foreign text that a reason quotes. A reader recognises a URL by then, and a page of HTML is no use.
 QUOTE_LIMIT: Final = 200
 _UNQUOTABLE: Final = re.compile(r"[^ -~]")
 
 
-class Attempt(NamedTuple):
+class Entry(NamedTuple):
     """One request, or one decision, on the way to a token.
 
     ``document`` says what was asked for, ``status`` is the HTTP status (None when there was no reply, or no request),
@@ -28,18 +28,9 @@ class Attempt(NamedTuple):
     taken: bool
 
 
-def as_facts(record: Iterable[Attempt]) -> list[dict[str, Any]]:
+def as_facts(record: Iterable[Entry]) -> list[dict[str, Any]]:
     """Return the record as ``facts`` hold it, unredacted."""
-    return [attempt._asdict() for attempt in record]
-
-
-def as_text(record: Iterable[Attempt]) -> str:
-    """Return the record as a person reads it, two lines for each attempt, unredacted."""
-    return "".join(
-        f"{'+' if attempt.taken else '-'} {attempt.document}: {attempt.url}\n"
-        f"    {f'HTTP {attempt.status}: ' if attempt.status is not None else ''}{attempt.reason}\n"
-        for attempt in record
-    )
+    return [entry._asdict() for entry in record]
 
 
 def quoted(text: str) -> str:
@@ -53,13 +44,13 @@ def unanswered(reply: NoReply) -> str:
     return f"no usable reply: {reply.message.rstrip('.')}"
 
 
-def failed(code: Code, attempt: Attempt, advice: str = "", *, unknown: bool = False) -> Failed:
-    """Return the failure that an attempt leads to: document, status and reason in one sentence, and what to do.
+def failed(code: Code, entry: Entry, advice: str = "", *, unknown: bool = False) -> Failed:
+    """Return the failure that an entry leads to: document, status and reason in one sentence, and what to do.
 
     ``unknown`` marks a request that may have been carried out although no reply came; it stands in the failure's data.
     """
-    status = f" answered HTTP {attempt.status}" if attempt.status is not None else ""
-    message = f"The {attempt.document} ({attempt.url}){status}: {attempt.reason}."
+    status = f" answered HTTP {entry.status}" if entry.status is not None else ""
+    message = f"The {entry.document} ({entry.url}){status}: {entry.reason}."
     if advice:
         message += f" {advice}"
     return Failed(code, message, data={"unknown": True} if unknown else None)

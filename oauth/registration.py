@@ -5,8 +5,9 @@ from typing import Any, Final, NamedTuple
 from oauth.authentication import BASIC, METHODS, NONE, POST, Client, usable
 from oauth.challenge import FATAL
 from oauth.discovery import Found, Target
+from oauth.grammar import is_printable
 from oauth.metadata import MetadataError, read_object
-from oauth.record import Attempt, failed, quoted, unanswered
+from oauth.record import Entry, failed, quoted, unanswered
 from oauth.refusal import refusal
 from oauth.steps import Fetch, Flow, Learn, NoReply, Reply
 from oauth.support import endpoint_lack
@@ -30,7 +31,7 @@ class Applicant(NamedTuple):
     scopes: tuple[str, ...]
 
 
-def obtain(target: Target, found: Found, applicant: Applicant, record: list[Attempt]) -> Flow[Client]:
+def obtain(target: Target, found: Found, applicant: Applicant, record: list[Entry]) -> Flow[Client]:
     """Return the client to sign in with; whatever is private of it has been learnt by then.
 
     The binding's client comes first, then its metadata document where the issuer supports one, then registration as a
@@ -45,34 +46,34 @@ def obtain(target: Target, found: Found, applicant: Applicant, record: list[Atte
     if url is not None:
         methods = usable(settings, server.token_methods, document=True)
         if server.metadata_documents and methods:
-            record.append(Attempt(REGISTRATION, url, None, "the client metadata document is the client", True))
+            record.append(Entry(REGISTRATION, url, None, "the client metadata document is the client", True))
             return Client(url, None, methods[0], "document")
         reason = "the issuer does not support client metadata documents"
-        record.append(Attempt(REGISTRATION, url, None, reason, False))
+        record.append(Entry(REGISTRATION, url, None, reason, False))
     return (yield from _register(target, found, applicant, record))
 
 
-def _register(target: Target, found: Found, applicant: Applicant, record: list[Attempt]) -> Flow[Client]:
+def _register(target: Target, found: Found, applicant: Applicant, record: list[Entry]) -> Flow[Client]:
     url = found.server.registration_endpoint
     missing = endpoint_lack("registration_endpoint", url, target.settings, target.admitted)
     if url is None or missing is not None:
         assert missing is not None
         code = Code.OAUTH_REGISTRATION_FAILED if url is None else missing.code
-        record.append(Attempt(REGISTRATION, url or found.issuer, None, missing.reason, False))
+        record.append(Entry(REGISTRATION, url or found.issuer, None, missing.reason, False))
         raise failed(code, record[-1], missing.advice or _BY_HAND)
     headers = (("Content-Type", "application/json"), ("Accept", "application/json"))
     body = encode(_metadata(target, found, applicant))
     reply: Reply | NoReply = yield Fetch(REGISTRATION, "POST", url, headers, body)
     if isinstance(reply, NoReply):
-        record.append(Attempt(REGISTRATION, url, None, unanswered(reply), False))
+        record.append(Entry(REGISTRATION, url, None, unanswered(reply), False))
         if reply.code in FATAL and not reply.sent:
             raise Failed(reply.code, reply.message)
         code = reply.code if reply.code in FATAL else Code.OAUTH_REGISTRATION_FAILED
         raise failed(code, record[-1], "A client may be registered all the same.", unknown=reply.sent)
-    attempt = Attempt(REGISTRATION, url, reply.status, "", False)
+    entry = Entry(REGISTRATION, url, reply.status, "", False)
     # RFC 7591, section 3.2.1, has 201 only; 200 is common and means the same.
     if reply.status not in (200, 201):
-        record.append(attempt._replace(reason=_said(reply)))
+        record.append(entry._replace(reason=_said(reply)))
         raise failed(Code.OAUTH_REGISTRATION_FAILED, record[-1], _BY_HAND)
     return (yield from _read(target, found, applicant, reply, record))
 
@@ -97,8 +98,8 @@ def _metadata(target: Target, found: Found, applicant: Applicant) -> dict[str, A
     return metadata
 
 
-def _read(target: Target, found: Found, applicant: Applicant, reply: Reply, record: list[Attempt]) -> Flow[Client]:
-    attempt = Attempt(REGISTRATION, found.server.registration_endpoint or "", reply.status, "", False)
+def _read(target: Target, found: Found, applicant: Applicant, reply: Reply, record: list[Entry]) -> Flow[Client]:
+    entry = Entry(REGISTRATION, found.server.registration_endpoint or "", reply.status, "", False)
     try:
         document = read_object(reply.body)
         values = {name: _text(document, name) for name in ("client_id", "client_secret", "registration_access_token")}
@@ -106,10 +107,10 @@ def _read(target: Target, found: Found, applicant: Applicant, reply: Reply, reco
         client = _client(target, found, document, values)
         _check_redirect(document, applicant)
     except MetadataError as error:
-        record.append(attempt._replace(reason=error.reason))
+        record.append(entry._replace(reason=error.reason))
         raise failed(Code.OAUTH_REGISTRATION_FAILED, record[-1], _BY_HAND) from None
     reason = f"registered, with `{client.method}` at the token endpoint"
-    record.append(attempt._replace(reason=reason, taken=True))
+    record.append(entry._replace(reason=reason, taken=True))
     return client
 
 
@@ -150,6 +151,6 @@ def _text(document: dict[str, Any], name: str) -> str | None:
     value = document.get(name)
     if value is None:
         return None
-    if not isinstance(value, str) or not value.isascii() or not value.isprintable() or len(value) > _TEXT_LIMIT:
+    if not isinstance(value, str) or (value and not is_printable(value)) or len(value) > _TEXT_LIMIT:
         raise MetadataError(f"`{name}` is not a string of printable ASCII characters")
     return value

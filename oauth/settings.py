@@ -13,6 +13,7 @@ from oauth.fields import (
     TEXT_LIMIT,
     URL_LIMIT,
 )
+from oauth.grammar import are_scopes, is_printable
 from oauth.urls import endpoint_fault, issuer_fault, metadata_document_fault
 from protocol.values.document import JsonError, parse
 from protocol.wire.configuration import Rule, read_choice, read_number, read_switch
@@ -27,8 +28,6 @@ LISTED: Final = "listed"
 #: A scope that asks for a refresh token (OpenID Connect Core 1.0, section 11).
 OFFLINE_ACCESS: Final = "offline_access"
 
-_PRINTABLE: Final = re.compile(r"[ -~]+\Z")  # client_id and client_secret: VSCHAR (RFC 6749, appendix A.1, A.2)
-_SCOPE: Final = re.compile(r"[!#-\[\]-~]+\Z")
 _PATH: Final = re.compile(r"/[A-Za-z0-9/_-]*\Z")
 
 
@@ -193,7 +192,7 @@ def _issuer(value: Any) -> str:
 def _scopes(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= SCOPES_LIMIT:
         raise Rule(f"must be an array of 1 to {SCOPES_LIMIT} strings")
-    if not all(isinstance(scope, str) and _SCOPE.match(scope) and len(scope) <= SCOPE_LIMIT for scope in value):
+    if not all(isinstance(scope, str) and are_scopes(scope) and len(scope) <= SCOPE_LIMIT for scope in value):
         raise Rule("must hold scopes of printable ASCII without spaces, quotes and backslashes, one an entry")
     if len(set(value)) < len(value):
         raise Rule("repeats a scope")
@@ -201,7 +200,7 @@ def _scopes(value: Any) -> tuple[str, ...]:
 
 
 def _private(value: Any) -> str:
-    if not isinstance(value, str) or not _PRINTABLE.match(value):
+    if not isinstance(value, str) or not is_printable(value):
         raise Rule("must be a string of printable ASCII characters")
     if not PRIVATE_MINIMUM <= len(value) <= TEXT_LIMIT:
         raise Rule(

@@ -7,9 +7,10 @@ from oauth.authentication import Client, authenticate
 from oauth.challenge import FATAL
 from oauth.claims import Claims, read_claims
 from oauth.discovery import Found
+from oauth.grammar import are_scopes, is_printable
 from oauth.metadata import MetadataError, read_object
 from oauth.pkce import Proof
-from oauth.record import Attempt, failed, quoted, unanswered
+from oauth.record import Entry, failed, quoted, unanswered
 from oauth.refusal import refusal
 from oauth.steps import Fetch, Flow, Learn, NoReply, Reply
 from protocol.failures import Code
@@ -25,8 +26,6 @@ TOKEN_LIMIT: Final = 16_384
 REFRESH_MARGIN: Final = 60.0
 
 _BEARER_TOKEN: Final = re.compile(r"[!-~]+\Z")  # sendable in a header; RFC 6750, section 2.1, and every server seen
-_PRINTABLE: Final = re.compile(r"[ -~]+\Z")  # RFC 6749, appendix A.17
-_SCOPES: Final = re.compile(r"[!#-\[\]-~]+(?: [!#-\[\]-~]+)*\Z")
 
 
 class Grant(NamedTuple):
@@ -86,7 +85,7 @@ def exchange(
     proof: Proof,
     redirect: str,
     scopes: tuple[str, ...],
-    record: list[Attempt],
+    record: list[Entry],
     *,
     keep_refresh: bool,
 ) -> Flow[Grant]:
@@ -112,7 +111,7 @@ def exchange(
     return grant if keep_refresh else grant._replace(refresh_token=None)
 
 
-def by_secret(found: Found, client: Client, scopes: tuple[str, ...], record: list[Attempt]) -> Flow[Grant]:
+def by_secret(found: Found, client: Client, scopes: tuple[str, ...], record: list[Entry]) -> Flow[Grant]:
     """Get a token for the client itself (RFC 6749, section 4.4). A refresh token is not kept (section 4.4.3)."""
     parameters = {"grant_type": "client_credentials"}
     if scopes:
@@ -129,14 +128,14 @@ def refresh_due(grant: Grant, age: float) -> bool:
     return age >= grant.expires_in - min(REFRESH_MARGIN, grant.expires_in / 10)
 
 
-def refresh(grant: Grant, found: Found, record: list[Attempt]) -> Flow[Grant]:
+def refresh(grant: Grant, found: Found, record: list[Entry]) -> Flow[Grant]:
     """Trade the refresh token for a new token, once (RFC 6749, section 6); a rotated refresh token takes its place.
 
     Raises Failed: `oauth_issuer_mismatch` when ``found`` is not the issuer of the grant, `oauth_exchange_failed` else.
     """
     if found.issuer != grant.issuer:
-        attempt = Attempt(TOKEN, grant.token_endpoint, None, "the refresh token is another issuer's", False)
-        raise failed(Code.OAUTH_ISSUER_MISMATCH, attempt, "Start the sign-in again.")
+        entry = Entry(TOKEN, grant.token_endpoint, None, "the refresh token is another issuer's", False)
+        raise failed(Code.OAUTH_ISSUER_MISMATCH, entry, "Start the sign-in again.")
     old = grant.refresh_token or ""
     parameters = {"grant_type": "refresh_token", "refresh_token": old}
     advice = "The refresh token is not used again: start the sign-in again."
@@ -145,7 +144,7 @@ def refresh(grant: Grant, found: Found, record: list[Attempt]) -> Flow[Grant]:
     return renewed._replace(refresh_token=renewed.refresh_token or old, requested=grant.requested)
 
 
-def _ask(request: _Request, record: list[Attempt]) -> Flow[Grant]:
+def _ask(request: _Request, record: list[Entry]) -> Flow[Grant]:
     from authlib.oauth2.rfc6749.parameters import prepare_token_request
 
     headers, fields = authenticate(request.client)
@@ -157,16 +156,16 @@ def _ask(request: _Request, record: list[Attempt]) -> Flow[Grant]:
     sent = (("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"), *headers)
     reply: Reply | NoReply = yield Fetch(TOKEN, "POST", url, sent, body.encode("ascii"))
     if isinstance(reply, NoReply):
-        record.append(Attempt(TOKEN, url, None, unanswered(reply), False))
+        record.append(Entry(TOKEN, url, None, unanswered(reply), False))
         code = reply.code if reply.code in FATAL else Code.OAUTH_EXCHANGE_FAILED
         raise failed(code, record[-1], request.advice, unknown=reply.sent)
-    attempt = Attempt(TOKEN, url, reply.status, "", False)
+    entry = Entry(TOKEN, url, reply.status, "", False)
     try:
         grant = yield from _read(request, reply)
     except MetadataError as error:
-        record.append(attempt._replace(reason=error.reason))
+        record.append(entry._replace(reason=error.reason))
         raise failed(Code.OAUTH_EXCHANGE_FAILED, record[-1], request.advice) from None
-    record.append(attempt._replace(reason="taken", taken=True))
+    record.append(entry._replace(reason="taken", taken=True))
     return grant
 
 
@@ -197,7 +196,7 @@ def _grant(request: _Request, document: dict[str, Any]) -> Grant:
     if lifetime is not None and (seconds is None or seconds < 0):
         raise MetadataError("`expires_in` is not a whole number of seconds")
     renewal = document.get("refresh_token")
-    if renewal is not None and not (isinstance(renewal, str) and _PRINTABLE.match(renewal)):
+    if renewal is not None and not (isinstance(renewal, str) and is_printable(renewal)):
         raise MetadataError("`refresh_token` is not a string of printable ASCII characters")
     found = request.found
     return Grant(
@@ -220,6 +219,6 @@ def _granted(scope: Any, requested: tuple[str, ...]) -> tuple[str, ...]:
         return requested
     if scope == "":
         return ()
-    if not isinstance(scope, str) or not _SCOPES.match(scope):
+    if not isinstance(scope, str) or not are_scopes(*scope.split(" ")):
         raise MetadataError("`scope` is not a list of scopes parted by single spaces")
     return tuple(dict.fromkeys(scope.split(" ")))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from oauth.record import Attempt, as_facts
+from oauth.record import Entry, as_facts
 from oauth.token import grant_facts
 from plugin.alias import Alias
 from plugin.binding import Binding, authorization, join, url_secrets
@@ -90,7 +90,7 @@ def renew_token(step: Step) -> None:
     alias = step.alias
     if alias.sign_in is None or not alias.sign_in.due:
         return
-    record: list[Attempt] = []
+    record: list[Entry] = []
     try:
         grant = alias.sign_in.renew(step.stop_if_cancelled, record)
     except Failed as failed:

@@ -11,7 +11,7 @@ from oauth.discovery import Found, Target, discover
 from oauth.fetching import Fetcher
 from oauth.flow import ENTROPY, Pending, begin, finish
 from oauth.perform import Performer
-from oauth.record import Attempt
+from oauth.record import Entry
 from oauth.scopes import check_again
 from oauth.token import Grant, refresh, refresh_due
 from plugin.identity import NAME, VERSION
@@ -81,7 +81,7 @@ class SignIn:
             self._demand = demand(parsed)
 
     def begin(
-        self, headers: tuple[tuple[str, str], ...], identity: Id, ready: Callable[[], None], record: list[Attempt]
+        self, headers: tuple[tuple[str, str], ...], identity: Id, ready: Callable[[], None], record: list[Entry]
     ) -> Pending:
         """Go to the open consent page. ``identity`` is the host's request; ``headers`` go to the endpoint alone.
 
@@ -109,7 +109,7 @@ class SignIn:
             raise Failed(Code.CANCELLED, "The sign-in was cancelled; its listener is gone.")
         return pending
 
-    def finish(self, ready: Callable[[], None], record: list[Attempt]) -> Grant:
+    def finish(self, ready: Callable[[], None], record: list[Entry]) -> Grant:
         """Go from the callback to the token and keep it. Whatever comes of it, the sign-in is over. Raises Failed."""
         self._interrupt.clear()
         with self._lock:
@@ -132,7 +132,7 @@ class SignIn:
         """Whether the token is to be renewed before it is used again."""
         return self._grant is not None and refresh_due(self._grant, time.monotonic() - self._received)
 
-    def renew(self, ready: Callable[[], None], record: list[Attempt]) -> Grant:
+    def renew(self, ready: Callable[[], None], record: list[Entry]) -> Grant:
         """Trade the refresh token for a new token, once; the old refresh token is not used again. Raises Failed."""
         assert self._grant is not None
         assert self._found is not None
@@ -148,14 +148,14 @@ class SignIn:
         self._demand = None
 
     def ask(
-        self, headers: tuple[tuple[str, str], ...], ready: Callable[[], None], record: list[Attempt]
+        self, headers: tuple[tuple[str, str], ...], ready: Callable[[], None], record: list[Entry]
     ) -> Demand | None:
         """Return what the endpoint asks of a client without a token. Raises Failed when it cannot be reached."""
         self._interrupt.clear()
         ready()
         return self._performer.run(ask(Probe(self._target.endpoint, headers, NAME, VERSION), record))
 
-    def discover(self, demanded: Demand | None, record: list[Attempt]) -> Found:
+    def discover(self, demanded: Demand | None, record: list[Entry]) -> Found:
         """Return where a token would come from. Raises Failed."""
         return self._performer.run(discover(self._target, demanded, record))
 

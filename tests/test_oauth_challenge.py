@@ -5,7 +5,7 @@ import json
 import pytest
 
 from oauth.challenge import Demand, Probe, ask, demand
-from oauth.record import Attempt
+from oauth.record import Entry
 from oauth.steps import Fetch, Learn, NoReply, Reply
 from protocol.failures import Code
 from protocol.mcp.challenge import parse_challenges
@@ -14,8 +14,8 @@ from tests.fakes.oauth_script import LATE, UNREACHABLE, Page, Played, answer, pl
 ENDPOINT = "https://mcp.example.com/mcp"
 
 
-def probe(page: Page) -> tuple[Played, list[Attempt]]:
-    record: list[Attempt] = []
+def probe(page: Page) -> tuple[Played, list[Entry]]:
+    record: list[Entry] = []
     played = play(ask(Probe(ENDPOINT, (("X-Api-Key", "key-1"),), "assay", "9"), record), {ENDPOINT: page})
     return played, record
 
@@ -62,7 +62,7 @@ def test_one_initialize_is_sent_with_the_headers_of_the_binding_and_without_a_to
     )
     assert played.result == Demand("https://h/prm", ("a",))
     assert record == [
-        Attempt("challenge", ENDPOINT, 401, "a Bearer challenge with `resource_metadata` and `scope`", True)
+        Entry("challenge", ENDPOINT, 401, "a Bearer challenge with `resource_metadata` and `scope`", True)
     ]
 
 
@@ -78,7 +78,7 @@ def test_one_initialize_is_sent_with_the_headers_of_the_binding_and_without_a_to
 def test_no_challenge_is_recorded_and_is_not_fatal(page: Reply, reason: str) -> None:
     played, record = probe(page)
     assert (played.result, played.failure) == (None, None)
-    assert record == [Attempt("challenge", ENDPOINT, page.status, reason, False)]
+    assert record == [Entry("challenge", ENDPOINT, page.status, reason, False)]
 
 
 def test_a_bare_challenge_is_a_demand_without_metadata_and_scope() -> None:
@@ -90,14 +90,14 @@ def test_a_bare_challenge_is_a_demand_without_metadata_and_scope() -> None:
 @pytest.mark.parametrize(
     ("deleted", "attempt"),
     [
-        (answer(b"", 204), Attempt("session opened without a token", ENDPOINT, 204, "deleted", True)),
+        (answer(b"", 204), Entry("session opened without a token", ENDPOINT, 204, "deleted", True)),
         (
             answer(b"", 405),
-            Attempt("session opened without a token", ENDPOINT, 405, "the server refused its DELETE", False),
+            Entry("session opened without a token", ENDPOINT, 405, "the server refused its DELETE", False),
         ),
         (
             LATE,
-            Attempt(
+            Entry(
                 "session opened without a token",
                 ENDPOINT,
                 None,
@@ -107,7 +107,7 @@ def test_a_bare_challenge_is_a_demand_without_metadata_and_scope() -> None:
         ),
     ],
 )
-def test_a_session_that_the_server_opens_is_learnt_and_deleted(deleted: Reply | NoReply, attempt: Attempt) -> None:
+def test_a_session_that_the_server_opens_is_learnt_and_deleted(deleted: Reply | NoReply, attempt: Entry) -> None:
     def page(request: Fetch) -> Reply | NoReply:
         return answer(b"", mcp_session_id="sid-123") if request.method == "POST" else deleted
 

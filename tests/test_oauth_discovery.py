@@ -6,12 +6,12 @@ import pytest
 
 from oauth.challenge import Demand
 from oauth.discovery import Found, Target, discover
-from oauth.record import Attempt, as_facts, as_text
+from oauth.record import Entry, as_facts
 from oauth.settings import Settings
 from oauth.steps import Fetch, NoReply
 from protocol.failures import Code
 from protocol.mcp.origins import origin
-from tests.fakes.oauth_script import LATE, NOT_FOUND, UNREACHABLE, Page, Played, answer, play
+from tests.fakes.oauth_script import LATE, NOT_FOUND, UNREACHABLE, Page, Played, answer, play, shown
 
 ENDPOINT = "https://mcp.example.com/mcp"
 AUTH = "https://auth.example.com"
@@ -49,8 +49,8 @@ def find(
     demand: Demand | None = None,
     endpoint: str = ENDPOINT,
     admitted: frozenset[str] = ADMITTED,
-) -> tuple[Played, list[Attempt]]:
-    record: list[Attempt] = []
+) -> tuple[Played, list[Entry]]:
+    record: list[Entry] = []
     target = Target(endpoint, settings or Settings(AUTH), admitted)
     return play(discover(target, demand, record), site), record
 
@@ -68,7 +68,7 @@ def test_metadata_that_the_challenge_names_is_read_first() -> None:
     played, record = find(site, demand=Demand(named))
     assert played.result.resource == ENDPOINT
     assert played.result.resource_scopes == ("a",)
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "+ protected resource metadata: https://mcp.example.com/custom/location.json",
         "    HTTP 200: taken",
         "+ authorization server metadata: https://auth.example.com/.well-known/oauth-authorization-server",
@@ -79,7 +79,7 @@ def test_metadata_that_the_challenge_names_is_read_first() -> None:
 def test_without_resource_metadata_in_the_challenge_the_path_is_asked_before_the_root() -> None:
     played, record = find({PATH_PLACE: resource(), ROOT_PLACE: resource("https://x"), SERVER_PLACE: server()})
     assert played.result == Found(played.result.server, ENDPOINT, None)
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "+ protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource/mcp",
         "    HTTP 200: taken",
         "+ authorization server metadata: https://auth.example.com/.well-known/oauth-authorization-server",
@@ -90,7 +90,7 @@ def test_without_resource_metadata_in_the_challenge_the_path_is_asked_before_the
 def test_metadata_at_the_root_only_stands_for_the_whole_origin() -> None:
     played, record = find({ROOT_PLACE: resource("https://mcp.example.com"), SERVER_PLACE: server()})
     assert played.result.resource == "https://mcp.example.com"
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "- protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource/mcp",
         "    HTTP 404: not there",
         "+ protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource",
@@ -106,7 +106,7 @@ def test_an_issuer_with_a_path_has_its_well_known_name_inserted_before_the_path(
     site = {PATH_PLACE: resource(ENDPOINT, issuer), place: server(issuer), SERVER_PLACE: server()}
     played, record = find(site, Settings(issuer))
     assert played.result.issuer == issuer
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "+ protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource/mcp",
         "    HTTP 200: taken",
         "+ authorization server metadata: https://auth.example.com/.well-known/oauth-authorization-server/tenant/1",
@@ -123,7 +123,7 @@ def test_an_openid_provider_with_a_realm_is_found_at_the_last_place() -> None:
     }
     played, record = find(site, Settings(issuer))
     assert played.result.issuer == issuer
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "+ protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource/mcp",
         "    HTTP 200: taken",
         "- authorization server metadata: https://auth.example.com/.well-known/oauth-authorization-server/realms/acme",
@@ -139,7 +139,7 @@ def test_an_openid_provider_at_the_root_needs_to_list_pkce() -> None:
     document = server_document()
     del document["code_challenge_methods_supported"]
     played, record = find({PATH_PLACE: resource(), OPENID_PLACE: answer(document)})
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "+ protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource/mcp",
         "    HTTP 200: taken",
         "- authorization server metadata: https://auth.example.com/.well-known/oauth-authorization-server",
@@ -160,7 +160,7 @@ def test_metadata_on_another_admitted_origin_is_read_there() -> None:
     named = "https://auth.example.com/resources/mcp"
     played, record = find({named: resource(), SERVER_PLACE: server()}, demand=Demand(named))
     assert played.failure is None
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "+ protected resource metadata: https://auth.example.com/resources/mcp",
         "    HTTP 200: taken",
         "+ authorization server metadata: https://auth.example.com/.well-known/oauth-authorization-server",
@@ -170,7 +170,7 @@ def test_metadata_on_another_admitted_origin_is_read_there() -> None:
 
 def test_a_trailing_slash_in_resource_is_kept_and_one_in_the_issuer_is_another_issuer() -> None:
     played, record = find({PATH_PLACE: resource(ENDPOINT + "/", AUTH + "/"), SERVER_PLACE: server(AUTH + "/")})
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "- protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource/mcp",
         "    HTTP 200: `authorization_servers` does not list `https://auth.example.com`, but"
         " `https://auth.example.com/`",
@@ -191,7 +191,7 @@ def test_a_server_that_is_its_own_issuer_may_write_its_origin_with_a_slash() -> 
     site = {PATH_PLACE: resource(ENDPOINT, "https://elsewhere.example/", own), place: server(own)}
     played, record = find(site, Settings("endpoint"))
     assert played.result.issuer == own
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "+ protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource/mcp",
         "    HTTP 200: taken",
         "+ authorization server metadata: https://mcp.example.com/.well-known/oauth-authorization-server",
@@ -202,7 +202,7 @@ def test_a_server_that_is_its_own_issuer_may_write_its_origin_with_a_slash() -> 
 def test_a_site_that_answers_every_path_with_its_page_has_no_metadata() -> None:
     page = answer(b"<!doctype html><title>App</title>", 200, "text/html; charset=utf-8")
     played, record = find({PATH_PLACE: page, ROOT_PLACE: page})
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "- protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource/mcp",
         "    HTTP 200: the body is not strict JSON: a value is expected (content type `text/html`)",
         "- protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource",
@@ -230,7 +230,7 @@ def test_a_provider_of_many_tenants_that_answers_with_its_root_is_passed_over_un
     }
     played, record = find(site, Settings(issuer))
     assert played.result.issuer == issuer
-    assert as_text(record[1:]) == text(
+    assert shown(record[1:]) == text(
         "- authorization server metadata: https://auth.example.com/.well-known/oauth-authorization-server/tenant",
         "    HTTP 200: `issuer` is `https://auth.example.com`, not `https://auth.example.com/tenant`: it is not this"
         " issuer's",
@@ -250,7 +250,7 @@ def test_a_server_of_2025_03_26_has_no_metadata_and_three_default_endpoints() ->
     assert {step.headers for step in played.steps if isinstance(step, Fetch)} == {
         (("Accept", "application/json"), ("MCP-Protocol-Version", "2025-03-26"))
     }
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "- authorization server metadata: https://mcp.example.com/.well-known/oauth-authorization-server",
         "    HTTP 404: not there",
         "- authorization server metadata: https://mcp.example.com/.well-known/openid-configuration",
@@ -263,7 +263,7 @@ def test_a_server_of_2025_03_26_has_no_metadata_and_three_default_endpoints() ->
 def test_a_host_that_gives_no_reply_is_asked_once() -> None:
     named = "https://auth.example.com/prm"
     played, record = find({named: LATE, PATH_PLACE: resource(), SERVER_PLACE: server()}, demand=Demand(named))
-    assert as_text(record) == text(
+    assert shown(record) == text(
         "- protected resource metadata: https://auth.example.com/prm",
         "    no usable reply: The deadline passed before the reply was complete",
         "+ protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource/mcp",
@@ -280,7 +280,7 @@ def test_a_host_that_gives_no_reply_is_asked_once() -> None:
 # --- the resource ----------------------------------------------------------------------------------------------
 
 
-def failure(site: dict[str, Page], **options: Any) -> tuple[Code, str, Attempt]:
+def failure(site: dict[str, Page], **options: Any) -> tuple[Code, str, Entry]:
     played, record = find(site, **options)
     assert played.failure is not None
     return played.failure.code, played.failure.message, record[-1]
@@ -298,7 +298,7 @@ def failure(site: dict[str, Page], **options: Any) -> tuple[Code, str, Attempt]:
 def test_a_resource_that_does_not_cover_the_endpoint_ends_the_sign_in(published: str, reason: str) -> None:
     code, message, last = failure({PATH_PLACE: resource(published), ROOT_PLACE: resource(), SERVER_PLACE: server()})
     assert code is Code.OAUTH_DISCOVERY_FAILED
-    assert last == Attempt(
+    assert last == Entry(
         "protected resource metadata", PATH_PLACE, 200, f"`resource` is `{published}`, which {reason}", False
     )
     assert message == (
@@ -346,7 +346,7 @@ def test_a_redirected_document_is_not_followed() -> None:
 )
 def test_a_challenge_that_names_an_unusable_url_is_passed_over(named: str, reason: str) -> None:
     played, record = find({PATH_PLACE: resource(), SERVER_PLACE: server()}, demand=Demand(named))
-    assert record[0] == Attempt("protected resource metadata", named, None, reason, False)
+    assert record[0] == Entry("protected resource metadata", named, None, reason, False)
     assert played.failure is None
 
 

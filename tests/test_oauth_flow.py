@@ -13,12 +13,12 @@ from oauth.discovery import Found, Target
 from oauth.flow import ENTROPY, Pending, begin, finish
 from oauth.metadata import ServerMetadata
 from oauth.pkce import mint
-from oauth.record import Attempt, as_text
+from oauth.record import Entry
 from oauth.scopes import check_again, choose
 from oauth.settings import Settings
 from oauth.steps import Consent, Fetch, Learn, Listen
 from protocol.failures import Code, Failed
-from tests.fakes.oauth_script import PORT, Page, Played, answer, play
+from tests.fakes.oauth_script import PORT, Page, Played, answer, play, shown
 
 ENDPOINT = "https://mcp.example.com/mcp"
 AUTH = "https://auth.example.com"
@@ -64,9 +64,9 @@ def sign_in(
     pages: dict[str, Page] | None = None,
     callback: Any = None,
     **step_up: Any,
-) -> tuple[Played, Played | None, list[Attempt]]:
+) -> tuple[Played, Played | None, list[Entry]]:
     """Play both halves; the second only when the first one succeeded."""
-    record: list[Attempt] = []
+    record: list[Entry] = []
     target = Target(ENDPOINT, settings or Settings(AUTH), ADMITTED)
     pages = site() if pages is None else pages
     first = play(begin(target, Probe(ENDPOINT), ENTROPY_BYTES, record, **step_up), pages)
@@ -107,7 +107,7 @@ def test_a_sign_in_asks_in_this_order_and_makes_everything_private_before_it_is_
     assert second.learnt == ["code-abcdefgh", "at-1234567890"]
     assert second.result.access_token == "at-1234567890"
     assert second.result.requested == ("tools.read", "tools.call")
-    assert as_text(record) == (
+    assert shown(record) == (
         "+ challenge: https://mcp.example.com/mcp\n"
         "    HTTP 401: a Bearer challenge with `scope`\n"
         "+ protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource/mcp\n"
@@ -191,7 +191,7 @@ def test_a_code_is_learnt_before_its_callback_is_judged() -> None:
 
 def test_no_callback_in_time_is_a_timeout_that_names_the_limit() -> None:
     settings = Settings(AUTH, consent_timeout_ms=1500)
-    record: list[Attempt] = []
+    record: list[Entry] = []
     first = play(begin(Target(ENDPOINT, settings, ADMITTED), Probe(ENDPOINT), ENTROPY_BYTES, record), site())
     second = play(finish(first.result, record), site(), None)
     assert first.steps[3] == Listen("127.0.0.1", 0, "/callback", 1.5)

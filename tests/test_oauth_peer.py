@@ -14,7 +14,7 @@ from oauth.discovery import Target
 from oauth.fetching import Fetcher
 from oauth.flow import ENTROPY, Pending, begin, finish
 from oauth.perform import Performer
-from oauth.record import Attempt, as_text
+from oauth.record import Entry
 from oauth.settings import Settings
 from oauth.token import Grant, refresh
 from protocol.failures import Code, Failed
@@ -23,6 +23,7 @@ from protocol.mcp.connection import Connection
 from protocol.mcp.connection import Settings as ConnectionSettings
 from protocol.mcp.http import HttpTransport
 from tests.fakes.browser import browse
+from tests.fakes.oauth_script import shown
 from tests.peers.oauth_server import PASSWORD_VARIABLE
 from tests.peers.process import free_port, running
 
@@ -43,7 +44,7 @@ class SignIn:
     """Drives a sign-in; the form is filled with ``password`` and sent with ``answer``."""
 
     def __init__(self, origin: str, password: str = PASSWORD, answer: str = "approve") -> None:
-        self.record: list[Attempt] = []
+        self.record: list[Entry] = []
         self.transport = HttpTransport({origin})
         self.pending: Pending | None = None
         self._endpoint = f"{origin}/mcp"
@@ -92,7 +93,7 @@ class SignIn:
 def test_the_official_authorization_server_gives_a_token_that_lists_tools_and_can_be_refreshed(origin: str) -> None:
     with SignIn(origin) as sign_in:
         grant = sign_in.run()
-        assert as_text(sign_in.record) == (
+        assert shown(sign_in.record) == (
             f"+ challenge: {origin}/mcp\n"
             "    HTTP 401: a Bearer challenge with `resource_metadata`\n"
             f"+ protected resource metadata: {origin}/.well-known/oauth-protected-resource/mcp\n"

@@ -8,7 +8,7 @@ import pytest
 from oauth.authentication import Client, authenticate, usable
 from oauth.discovery import Found, Target
 from oauth.metadata import ServerMetadata
-from oauth.record import Attempt
+from oauth.record import Entry
 from oauth.registration import Applicant, obtain
 from oauth.settings import Settings
 from oauth.steps import Fetch, Learn, NoReply, Reply
@@ -26,8 +26,8 @@ ANY = Settings(AUTH, any_authentication=True)
 
 def client(
     page: Page, settings: Settings | None = None, server: ServerMetadata = SERVER, scopes: tuple[str, ...] = ()
-) -> tuple[Played, list[Attempt]]:
-    record: list[Attempt] = []
+) -> tuple[Played, list[Entry]]:
+    record: list[Entry] = []
     target = Target("https://mcp.example.com/mcp", settings or Settings(AUTH), {"https://auth.example.com:443"})
     flow = obtain(target, Found(server, None, None), Applicant("assay", REDIRECT, scopes), record)
     return play(flow, {REGISTER: page}), record
@@ -57,7 +57,7 @@ def test_a_public_native_client_is_registered_with_the_exact_redirect() -> None:
     assert learn == Learn(("dyn-1",))
     assert played.result == Client("dyn-1", None, "none", "registration")
     assert record == [
-        Attempt("client registration", REGISTER, 201, "registered, with `none` at the token endpoint", True)
+        Entry("client registration", REGISTER, 201, "registered, with `none` at the token endpoint", True)
     ]
 
 
@@ -248,7 +248,7 @@ def test_a_metadata_document_is_the_client_where_the_issuer_supports_one() -> No
     played, record = client(answer({}), settings, SERVER._replace(metadata_documents=True))
     assert played.steps == []
     assert played.result == Client(url, None, "none", "document")
-    assert record == [Attempt("client registration", url, None, "the client metadata document is the client", True)]
+    assert record == [Entry("client registration", url, None, "the client metadata document is the client", True)]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from oauth.claims import Claims, read_claims
 from oauth.discovery import Found
 from oauth.metadata import ServerMetadata
 from oauth.pkce import mint
-from oauth.record import Attempt
+from oauth.record import Entry
 from oauth.steps import Fetch, Learn, NoReply
 from oauth.token import Grant, by_secret, exchange, grant_facts, refresh, refresh_due
 from protocol.failures import Code
@@ -33,8 +33,8 @@ REPLY = {"access_token": "at-1234567890", "token_type": "Bearer", "expires_in": 
 
 def trade(
     page: Page, client: Client = PUBLIC, found: Found = FOUND, *, keep: bool = False
-) -> tuple[Played, list[Attempt]]:
-    record: list[Attempt] = []
+) -> tuple[Played, list[Entry]]:
+    record: list[Entry] = []
     flow = exchange(found, client, "code-abcdefgh", PROOF, REDIRECT, ("a", "b"), record, keep_refresh=keep)
     return play(flow, {TOKEN: page}), record
 
@@ -77,7 +77,7 @@ def test_a_code_is_exchanged_with_its_verifier_redirect_and_resource() -> None:
         client=PUBLIC,
         claims=None,
     )
-    assert record == [Attempt("token request", TOKEN, 200, "taken", True)]
+    assert record == [Entry("token request", TOKEN, 200, "taken", True)]
 
 
 def test_a_confidential_client_shows_its_secret_as_it_is_registered() -> None:
@@ -191,7 +191,7 @@ def test_a_lost_reply_is_unknown_and_is_not_asked_for_again() -> None:
 
 
 def test_a_client_gets_a_token_for_itself_by_its_secret() -> None:
-    record: list[Attempt] = []
+    record: list[Entry] = []
     client = Client("client-1", "secret-1", "client_secret_post", "binding")
     played = play(by_secret(FOUND, client, ("a",), record), {TOKEN: answer({**REPLY, "refresh_token": "rt-1"})})
     assert form(played.steps[0]) == {
@@ -217,7 +217,7 @@ GRANT = Grant("at-old-12345", 3600, ("a",), ("a", "b"), "rt-old-12345", AUTH, TO
 
 
 def test_a_refresh_sends_the_refresh_token_once_and_takes_the_rotated_one() -> None:
-    record: list[Attempt] = []
+    record: list[Entry] = []
     played = play(refresh(GRANT, FOUND, record), {TOKEN: answer({**REPLY, "refresh_token": "rt-new"})})
     assert form(played.steps[0]) == {
         "grant_type": "refresh_token",

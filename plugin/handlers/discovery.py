@@ -4,7 +4,7 @@ from typing import Any
 
 from oauth.challenge import Demand
 from oauth.discovery import Found, Target
-from oauth.record import Attempt, as_facts
+from oauth.record import Entry, as_facts
 from oauth.settings import LISTED, Settings
 from oauth.urls import is_loopback
 from plugin.opening import endpoint, transport
@@ -18,7 +18,7 @@ __all__ = ["discover"]
 
 def discover(step: Step) -> StepResult:
     """Ask the endpoint without a token, and look for its authorization server as a sign-in would."""
-    record: list[Attempt] = []
+    record: list[Entry] = []
     try:
         found = _find(step, record)
         verdict = Verdict("succeeded", None, f"A sign-in can begin at the issuer {found.issuer}.")
@@ -29,7 +29,7 @@ def discover(step: Step) -> StepResult:
     return step.result(verdict)
 
 
-def _find(step: Step, record: list[Attempt]) -> Found:
+def _find(step: Step, record: list[Entry]) -> Found:
     alias, context = step.alias, step.context
     url = endpoint(alias, context)
     # Without settings everything is looked at that some settings would allow: to tell is not to use it.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from oauth.discovery import Target
-from oauth.record import Attempt, as_facts
+from oauth.record import Entry, as_facts
 from oauth.token import Grant, grant_facts
 from plugin.binding import authorization
 from plugin.opening import endpoint, transport
@@ -19,7 +19,7 @@ __all__ = ["oauth_begin", "oauth_finish"]
 def oauth_begin(step: Step) -> StepResult:
     """Find the authorization server, become its client, and have the consent page opened."""
 
-    def begin(record: list[Attempt]) -> tuple[str, dict[str, Any]]:
+    def begin(record: list[Entry]) -> tuple[str, dict[str, Any]]:
         sign_in = _sign_in(step)
         pending = sign_in.begin(step.alias.binding.headers, step.identity, step.stop_if_cancelled, record)
         text = "The consent page is open. Consent there, then run `oauth_finish`."
@@ -33,7 +33,7 @@ def oauth_begin(step: Step) -> StepResult:
 def oauth_finish(step: Step) -> StepResult:
     """Wait for the callback, exchange the code once, and use the token from here on."""
 
-    def finish(record: list[Attempt]) -> tuple[str, dict[str, Any]]:
+    def finish(record: list[Entry]) -> tuple[str, dict[str, Any]]:
         if step.alias.sign_in is None:
             raise Failed(Code.OAUTH_REQUIRED, "There is no sign-in to finish. Run `oauth_begin` first.")
         grant = step.alias.sign_in.finish(step.stop_if_cancelled, record)
@@ -44,9 +44,9 @@ def oauth_finish(step: Step) -> StepResult:
     return _recorded(step, finish)
 
 
-def _recorded(step: Step, half: Callable[[list[Attempt]], tuple[str, dict[str, Any]]]) -> StepResult:
+def _recorded(step: Step, half: Callable[[list[Entry]], tuple[str, dict[str, Any]]]) -> StepResult:
     """Carry out a half; its record is kept whatever comes of it."""
-    record: list[Attempt] = []
+    record: list[Entry] = []
     state: dict[str, Any] | None = None
     try:
         text, state = half(record)

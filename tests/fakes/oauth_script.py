@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from host.sign_in_record import record_rows
+from oauth.record import Entry, as_facts
 from oauth.steps import Fetch, Flow, Learn, Listen, NoReply, Reply, Step, Wait
 from protocol.failures import Code, Failed, Failure
 
@@ -44,6 +46,11 @@ def answer(value: Any, status: int = 200, kind: str = "application/json", **fiel
 NOT_FOUND = Reply(404, (("content-type", "text/html"),), b"<html>no</html>")
 UNREACHABLE = NoReply(Code.UNREACHABLE, "No connection to the server: connection refused.", False)
 LATE = NoReply(Code.TIMEOUT, "The deadline passed before the reply was complete.", True)
+
+
+def shown(record: list[Entry]) -> str:
+    """A sign-in record as a person reads it."""
+    return "".join(f"{row}\n" for row in record_rows({"signIn": as_facts(record)}))
 
 
 def play(flow: Flow[Any], site: Mapping[str, Page], callback: str | None = None) -> Played:
