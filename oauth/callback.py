@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from oauth.grammar import is_printable
-from oauth.refusal import describe
+from oauth.refusal import ERRORS, describe
 from protocol.failures import Code, Failed
 
 __all__ = ["Callback", "check", "private_parameters", "read_query"]
@@ -70,8 +70,9 @@ def check(parameters: dict[str, str], expected: Callback, private: tuple[str, ..
 
     `oauth_callback_invalid`: neither code nor error, or both. `oauth_state_mismatch`: a wrong state, or none beside a
     code; compared in constant time. `oauth_issuer_mismatch`: by the four cases of RFC 9207, section 2.4, as raw
-    strings; nothing of the error is shown then. `oauth_consent_denied`: the server said no (error `access_denied`) or
-    could not say yes (any other).
+    strings. Either names a registered error and shows nothing else of it, for it may be anyone's.
+    `oauth_consent_denied`: the server said no (error `access_denied`) or could not say yes (any other). An error needs
+    no promised ``iss``: our state came back with it, and nothing follows but the end.
     """
     code, error, state = parameters.get("code"), parameters.get("error"), parameters.get("state")
     if code is not None and error is not None:
@@ -83,29 +84,35 @@ def check(parameters: dict[str, str], expected: Callback, private: tuple[str, ..
         (state or "").encode(), expected.state.encode()
     ):
         what = "is not the one that was sent" if state is not None else "is missing"
-        raise Failed(Code.OAUTH_STATE_MISMATCH, f"The callback's `state` {what}; the code was not used.")
-    _check_issuer(parameters.get("iss"), expected)
+        raise Failed(Code.OAUTH_STATE_MISMATCH, f"The callback's `state` {what}; {_unused(error)}.")
+    issuer = parameters.get("iss")
+    if issuer is not None and issuer != expected.issuer:
+        text = f"The callback's `iss` is not the issuer that the sign-in began with; {_unused(error)}."
+        raise Failed(Code.OAUTH_ISSUER_MISMATCH, text)
     if error is not None:
-        raise _denied(error, parameters.get("error_description"), private)
+        unsigned = issuer is None and expected.issuer_required
+        raise _denied(error, parameters.get("error_description"), private, unsigned=unsigned)
+    if issuer is None and expected.issuer_required:
+        text = f"The callback has no `iss`, although the issuer's metadata promises one; {_unused(error)}."
+        raise Failed(Code.OAUTH_ISSUER_MISMATCH, text)
     if not is_printable(code or "") or len(code or "") > CODE_LIMIT:
         raise _invalid("its `code` is empty, too long, or not of printable ASCII characters")
     return code or ""
 
 
-def _check_issuer(issuer: str | None, expected: Callback) -> None:
-    if issuer is None and expected.issuer_required:
-        text = "The callback has no `iss`, although the issuer's metadata promises one; no token was asked for."
-        raise Failed(Code.OAUTH_ISSUER_MISMATCH, text)
-    if issuer is not None and issuer != expected.issuer:
-        text = "The callback's `iss` is not the issuer that the sign-in began with; no token was asked for."
-        raise Failed(Code.OAUTH_ISSUER_MISMATCH, text)
+def _unused(error: str | None) -> str:
+    """Say what was not made use of: the code, or an error that may be anyone's, by its name where it has one."""
+    if error is None:
+        return "the code was not used"
+    named = f"the error `{error}`" if error in ERRORS else "the error"
+    return f"{named} beside it may be someone else's"
 
 
-def _denied(error: str, description: str | None, private: tuple[str, ...]) -> Failed:
+def _denied(error: str, description: str | None, private: tuple[str, ...], *, unsigned: bool) -> Failed:
     said = describe(error, description, private)
-    if error == "access_denied":
-        return Failed(Code.OAUTH_CONSENT_DENIED, f"Consent was denied: the callback has {said}.")
-    return Failed(Code.OAUTH_CONSENT_DENIED, f"The authorization server gave no consent: the callback has {said}.")
+    what = "Consent was denied" if error == "access_denied" else "The authorization server gave no consent"
+    doubt = " It has no `iss`, although the issuer's metadata promises one." if unsigned else ""
+    return Failed(Code.OAUTH_CONSENT_DENIED, f"{what}: the callback has {said}.{doubt}")
 
 
 def _invalid(reason: str) -> Failed:

@@ -10,7 +10,7 @@ from protocol.failures import Code, Failed
 from protocol.mcp.challenge import Challenge, parse_challenges
 from protocol.mcp.messages import request_body
 from protocol.mcp.negotiation import initialize_params
-from protocol.mcp.session import session_id_fault
+from protocol.mcp.session import DELETE_TIMEOUT, session_id_fault
 
 __all__ = ["CHALLENGE", "FATAL", "Demand", "Probe", "ask", "demand"]
 
@@ -37,6 +37,9 @@ class Probe(NamedTuple):
     name: str = "assay"
     version: str = "0"
 
+    def __repr__(self) -> str:
+        return "<Probe>"
+
 
 def demand(challenges: Iterable[Challenge]) -> Demand | None:
     """Return what the first Bearer challenge asks for, or None when there is none.
@@ -55,8 +58,8 @@ def demand(challenges: Iterable[Challenge]) -> Demand | None:
 def ask(probe: Probe, record: list[Entry]) -> Flow[Demand | None]:
     """Send ``initialize`` without a token, and return what the refusal asks for; None when it asks for nothing.
 
-    A session that the server opens instead is deleted, and that is recorded. Raises Failed when the endpoint cannot be
-    reached at all.
+    A session that the server opens instead is deleted, in at most 1.5 s, and that is recorded. Raises Failed when the
+    endpoint cannot be reached at all.
     """
     body = request_body(1, "initialize", initialize_params(probe.name, probe.version))
     headers = (
@@ -104,7 +107,9 @@ def _delete(probe: Probe, sessions: list[str], record: list[Entry]) -> Flow[None
         record.append(Entry(SESSION, probe.endpoint, None, "left alone: its id cannot be sent back", False))
         return
     headers = (*probe.headers, ("Mcp-Session-Id", sessions[0]))
-    reply: Reply | NoReply = yield Fetch(SESSION, "DELETE", probe.endpoint, headers, head_only=True)
+    reply: Reply | NoReply = yield Fetch(
+        SESSION, "DELETE", probe.endpoint, headers, head_only=True, seconds=DELETE_TIMEOUT
+    )
     if isinstance(reply, NoReply):
         entry = Entry(SESSION, probe.endpoint, None, f"its DELETE had {unanswered(reply)}", False)
         record.append(entry)

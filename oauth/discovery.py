@@ -50,13 +50,23 @@ class Target(NamedTuple):
     settings: Settings
     admitted: Container[str]
 
+    def __repr__(self) -> str:
+        return "<Target>"
+
 
 class Found(NamedTuple):
-    """Where a token comes from. ``resource`` is exactly as published; None where nothing was (2025-03-26)."""
+    """Where a token comes from. ``resource`` is exactly as published; None where nothing was (2025-03-26).
+
+    ``metadata_url`` is where the resource metadata was.
+    """
 
     server: ServerMetadata
     resource: str | None
     resource_scopes: tuple[str, ...] | None
+    metadata_url: str | None = None
+
+    def __repr__(self) -> str:
+        return "<Found>"
 
     @property
     def issuer(self) -> str:
@@ -80,33 +90,35 @@ class _PassedOver(Exception):
 _Judge = Callable[[dict[str, Any]], Any]
 
 
-def discover(target: Target, demand: Demand | None, record: list[Entry]) -> Flow[Found]:
+def discover(target: Target, demand: Demand | None, record: list[Entry], known: str | None = None) -> Flow[Found]:
     """Find the issuer of the endpoint and read its metadata (RFC 9728, RFC 8414, OpenID Connect Discovery 1.0).
 
-    Every entry is appended to ``record``. Raises Failed: `oauth_discovery_failed` when a document is missing or
-    malformed, `oauth_issuer_mismatch` when it is not the issuer's, `oauth_unsupported` when a safe sign-in is not
-    possible with it, `origin_not_admitted` when it leads elsewhere.
+    ``known`` is where an earlier sign-in found the resource metadata, which not every refusal says again. Every entry
+    is appended to ``record``. Raises Failed: `oauth_discovery_failed` when a document is missing or malformed,
+    `oauth_issuer_mismatch` when it is not the issuer's, `oauth_unsupported` when a safe sign-in is not possible with
+    it, `origin_not_admitted` when it leads elsewhere.
     """
     dead: set[str] = set()
     if target.settings.compat:
         issuers = unlisted(target.settings, target.endpoint)
-        resource = None
-    else:
-        resource = yield from _resource(target, demand, record, dead)
-        issuers = (_issuer(target, resource),)
-    server = yield from _server(target, issuers, record, dead)
-    if resource is None:
-        return Found(server, None, None)
-    return Found(server, resource.resource, resource.scopes)
+        return Found((yield from _server(target, issuers, record, dead)), None, None)
+    resource = yield from _resource(target, _resource_places(target, demand, known), record, dead)
+    url = record[-1].url
+    server = yield from _server(target, (_issuer(target, resource),), record, dead)
+    return Found(server, resource.resource, resource.scopes, url)
 
 
 # --- the protected resource -------------------------------------------------------------------------------------
 
 
-def _resource(target: Target, demand: Demand | None, record: list[Entry], dead: set[str]) -> Flow[ResourceMetadata]:
-    named = (demand.metadata_url,) if demand is not None and demand.metadata_url is not None else ()
-    urls = tuple(dict.fromkeys((*named, *resource_metadata_urls(target.endpoint))))
+def _resource_places(target: Target, demand: Demand | None, known: str | None) -> tuple[str, ...]:
+    """Return where the metadata may stand: as the challenge says, where it was before, and where it belongs."""
+    standing = resource_metadata_urls(target.endpoint)
+    told = (demand.metadata_url if demand is not None else None, known if known not in standing else None)
+    return tuple(dict.fromkeys((*(url for url in told if url is not None), *standing)))
 
+
+def _resource(target: Target, urls: tuple[str, ...], record: list[Entry], dead: set[str]) -> Flow[ResourceMetadata]:
     def judge(document: dict[str, Any]) -> ResourceMetadata:
         metadata = _read(read_resource, document)
         fault = covers(metadata.resource, target.endpoint)

@@ -9,7 +9,7 @@ from protocol.mcp.http import HttpTransport, Opened
 
 __all__ = ["REPLY_LIMIT", "REQUEST_TIMEOUT", "Fetcher"]
 
-#: Seconds that one request may take as a whole (the seed, "Limits").
+#: Seconds that one request may take as a whole, at most (the seed, "Limits").
 REQUEST_TIMEOUT: Final = 60.0
 #: Bytes of a reply, before and after decompression. The largest metadata document found has 20 KiB.
 REPLY_LIMIT: Final = 256 * 1024
@@ -18,7 +18,8 @@ REPLY_LIMIT: Final = 256 * 1024
 class Fetcher:
     """Carries out :class:`oauth.steps.Fetch`, without headers of a binding, cookies, or anything of the environment.
 
-    The transport refuses what is not admitted; ``interrupt`` ends a request that is under way.
+    The transport refuses what is not admitted; ``interrupt`` ends a request that is under way. Each request has
+    ``timeout`` seconds as a whole, never more than REQUEST_TIMEOUT, and less where the request itself says so.
     """
 
     def __init__(
@@ -33,11 +34,12 @@ class Fetcher:
         self._transport = transport
         self._interrupt = interrupt
         self._common = [(b"User-Agent", f"{name}/{version}".encode()), (b"Accept-Encoding", b"identity")]
-        self._timeout = timeout
+        self._timeout = min(timeout, REQUEST_TIMEOUT)
 
     def __call__(self, request: Fetch) -> Reply | NoReply:
         """Send a request and return what became of it. Raises nothing of the network's."""
-        attempt = Attempt(self._interrupt, self._timeout)
+        seconds = self._timeout if request.seconds is None else min(self._timeout, request.seconds)
+        attempt = Attempt(self._interrupt, seconds)
         headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in request.headers]
         try:
             target = self._transport.target(request.url)

@@ -40,16 +40,17 @@ def begin(
     *,
     demand: Demand | None = None,
     previous: tuple[str, ...] = (),
+    known: str | None = None,
 ) -> Flow[Pending]:
     """Go from the endpoint to an open consent page; with a grant by secret, to where nothing is left but the request.
 
     ``entropy`` is ENTROPY fresh random bytes. For a step-up ``demand`` is what the last refusal asked for, and
-    ``previous`` the scopes that earlier sign-ins asked for; the server is then not asked for a challenge.
-    Every attempt is appended to ``record``, also before Failed is raised.
+    ``previous`` the scopes that earlier sign-ins asked for, ``known`` where they found the resource metadata; the
+    server is then not asked for a challenge. Every entry is appended to ``record``, also before Failed is raised.
     """
     if demand is None:
         demand = yield from ask(probe, record)
-    found = yield from discover(target, demand, record)
+    found = yield from discover(target, demand, record, known)
     scopes = choose(target.settings, demand, found, previous)
     if target.settings.client_credentials:
         applicant = Applicant(probe.name, "", scopes)
@@ -62,10 +63,7 @@ def _open(
 ) -> Flow[Pending]:
     settings = target.settings
     # The listener comes first: a client is registered with the port that it has.
-    listen = Listen(
-        settings.callback_host, settings.callback_port, settings.callback_path, settings.consent_timeout_ms / 1000
-    )
-    port: int = yield listen
+    port: int = yield Listen(settings.callback_host, settings.callback_port, settings.callback_path)
     redirect = redirect_uri(settings.callback_host, port, settings.callback_path)
     client = yield from obtain(target, found, Applicant(name, redirect, scopes), record)
     yield Learn((proof.verifier, proof.state))
@@ -78,7 +76,7 @@ def _open(
         resource=found.resource,
     )
     yield Learn((url,))
-    yield Consent(url)
+    yield Consent(url, settings.consent_timeout_ms / 1000)
     return Pending(target, found, client, scopes, redirect, proof)
 
 

@@ -6,13 +6,16 @@ import selectors
 import socket
 import threading
 import time
+from collections.abc import Callable
 from typing import Final
 
-from oauth.visit import HEAD_LIMIT, Answer, Door, answer, read_visit
+from oauth.visit import HEAD_LIMIT, Answer, answer, door, read_visit
 from protocol.failures import Code, Failed
 
 __all__ = ["Listener"]
 
+#: Seconds until :meth:`Listener.expire` is called, at most: a registration, and a host that opens a page.
+OPENING: Final = 600.0
 #: Seconds that one connection may take for its request. Browsers open some that they never use.
 _VISIT: Final = 10.0
 #: Connections at once. A browser opens two or three.
@@ -21,20 +24,23 @@ _END: Final = b"\r\n\r\n"
 
 
 class Listener:
-    """Listens from its construction on, in a thread of its own, for at most ``seconds``.
+    """Listens from its construction on, in a thread of its own, until :meth:`expire` says; at most OPENING without it.
 
     One path and one use: the first visit that :func:`oauth.visit.answer` takes for the callback is kept for
     :meth:`wait`. Methods may be called from any thread. Raises Failed (`invalid_binding`) when the port is taken.
+    ``clock`` tells the seconds.
     """
 
-    def __init__(self, host: str, port: int, path: str, seconds: float) -> None:
-        self._ends = time.monotonic() + seconds
+    def __init__(self, host: str, port: int, path: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._ends = clock() + OPENING
         self._socket = _bind(port)
         self.port: int = self._socket.getsockname()[1]
-        self._door = Door(path, f"{host}:{self.port}")
+        self._door = door(host, self.port, path)
         self._query: str | None = None
         self._settled = threading.Event()
         self._closing: float | None = None
+        self._ended = False
         self._done = False
         self._visits: dict[socket.socket, _Visit] = {}
         self._wake_reader, self._wake_writer = os.pipe()
@@ -44,6 +50,12 @@ class Listener:
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="oauth callback", daemon=True)
         self._thread.start()
+
+    def expire(self, seconds: float) -> None:
+        """Let it be gone by itself that many seconds from now. The last call counts."""
+        with self._lock:
+            self._ends = self._clock() + seconds
+            self._wake()
 
     def wait(self) -> str | None:
         """Wait for the callback and return its query; None when the time is over, or it was closed meanwhile."""
@@ -56,12 +68,16 @@ class Listener:
         After a callback whose last page was not fetched yet, the browser has ``grace`` seconds to do so.
         """
         with self._lock:
-            if self._closing is None or time.monotonic() + grace < self._closing:
-                self._closing = time.monotonic() + grace
-                with contextlib.suppress(OSError):  # the thread has ended and taken the pipe with it
-                    os.write(self._wake_writer, b"!")
+            if self._closing is None or self._clock() + grace < self._closing:
+                self._closing = self._clock() + grace
+                self._wake()
         if threading.current_thread() is not self._thread:
             self._thread.join()
+
+    def _wake(self) -> None:
+        """Have the thread look at the clock again. The lock is held."""
+        if not self._ended:
+            os.write(self._wake_writer, b"!")
 
     def _run(self) -> None:
         try:
@@ -75,10 +91,9 @@ class Listener:
 
     def _left(self) -> float:
         """Return the seconds until there is something to do by the clock alone; 0 when it is time to go."""
-        now = time.monotonic()
-        ends = self._ends
+        now = self._clock()
         with self._lock:
-            closing = self._closing
+            closing, ends = self._closing, self._ends
         if closing is not None:
             if self._query is None or self._done:
                 return 0
@@ -102,7 +117,7 @@ class Listener:
                 visitor.close()
                 return
             visitor.setblocking(False)
-            self._visits[visitor] = _Visit(time.monotonic() + _VISIT)
+            self._visits[visitor] = _Visit(self._clock() + _VISIT)
             self._selector.register(visitor, selectors.EVENT_READ)
 
     def _read(self, visitor: socket.socket) -> None:
@@ -134,7 +149,7 @@ class Listener:
             self._settled.set()
 
     def _drop_late(self) -> None:
-        now = time.monotonic()
+        now = self._clock()
         for visitor in [visitor for visitor, visit in self._visits.items() if visit.ends <= now]:
             self._drop(visitor)
 
@@ -151,7 +166,7 @@ class Listener:
         with self._lock:
             os.close(self._wake_reader)
             os.close(self._wake_writer)
-            self._closing = 0.0  # whoever closes it now has nobody to wake
+            self._ended = True
 
 
 class _Visit:

@@ -31,6 +31,9 @@ class ResourceMetadata(NamedTuple):
     authorization_servers: tuple[str, ...]
     scopes: tuple[str, ...] | None
 
+    def __repr__(self) -> str:
+        return "<ResourceMetadata>"
+
 
 class ServerMetadata(NamedTuple):
     """What a sign-in takes from RFC 8414, section 2, and the documents that extend it. None: the member is absent."""

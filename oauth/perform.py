@@ -20,6 +20,8 @@ class Listening(Protocol):
 
     port: int
 
+    def expire(self, seconds: float) -> None: ...
+
     def wait(self) -> str | None: ...
 
     def close(self, grace: float) -> None: ...
@@ -38,7 +40,7 @@ class Performer:
         learn: Callable[..., None],
         consent: Callable[[str], None],
         interrupt: Interrupt,
-        listen: Callable[[str, int, str, float], Listening] | None = None,
+        listen: Callable[[str, int, str], Listening] | None = None,
     ) -> None:
         self._fetch = fetch
         self._learn = learn
@@ -102,20 +104,26 @@ class Performer:
             case Learn(values):
                 if values:
                     self._learn(*values)
-            case Listen(host, port, path, seconds):
-                return self._open(host, port, path, seconds)
-            case Consent(url):
+            case Listen(host, port, path):
+                return self._open(host, port, path)
+            case Consent(url, seconds):
                 self._consent(url)
+                self._expire(seconds)
             case Wait():
                 return self._wait()
         return None
 
-    def _open(self, host: str, port: int, path: str, seconds: float) -> int:
+    def _open(self, host: str, port: int, path: str) -> int:
         self._release(0)
-        listener = self._listen(host, port, path, seconds)
+        listener = self._listen(host, port, path)
         with self._lock:
             self._listener = listener
         return listener.port
+
+    def _expire(self, seconds: float) -> None:
+        listener = self._listener
+        if listener is not None:  # a cancel may have taken it away
+            listener.expire(seconds)
 
     def _wait(self) -> str | None:
         listener = self._listener
@@ -132,7 +140,7 @@ class Performer:
             listener.close(grace)
 
 
-def _listen(host: str, port: int, path: str, seconds: float) -> Listening:
+def _listen(host: str, port: int, path: str) -> Listening:
     from oauth.loopback import Listener
 
-    return Listener(host, port, path, seconds)
+    return Listener(host, port, path)

@@ -27,6 +27,9 @@ class Entry(NamedTuple):
     reason: str
     taken: bool
 
+    def __repr__(self) -> str:
+        return f"<Entry {self.document}>"
+
 
 def as_facts(record: Iterable[Entry]) -> list[dict[str, Any]]:
     """Return the record as ``facts`` hold it, unredacted."""

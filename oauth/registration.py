@@ -49,6 +49,8 @@ def obtain(target: Target, found: Found, applicant: Applicant, record: list[Entr
             record.append(Entry(REGISTRATION, url, None, "the client metadata document is the client", True))
             return Client(url, None, methods[0], "document")
         reason = "the issuer does not support client metadata documents"
+        if server.metadata_documents:
+            reason = "`token_endpoint_auth_methods_supported` does not list `none`, and such a client has no secret"
         record.append(Entry(REGISTRATION, url, None, reason, False))
     return (yield from _register(target, found, applicant, record))
 

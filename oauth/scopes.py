@@ -23,7 +23,10 @@ def check_again(settings: Settings, sign_ins: int, *, granted: bool) -> None:
         text = "The alias has a token already. Set `stepUp` in its `oauth` to let it ask for more scopes."
         raise Failed(Code.INVALID_BINDING, text)
     if sign_ins >= SIGN_INS:
-        text = f"The alias has begun {SIGN_INS} sign-ins already: the server would ask for more without an end."
+        text = (
+            f"The alias has begun {SIGN_INS} sign-ins already, failed ones included, and begins no more: a server may"
+            " ask for more without an end. Name all scopes in `scopes` at once, or use a second alias."
+        )
         raise Failed(Code.OAUTH_UNSUPPORTED, text)
 
 

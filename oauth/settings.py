@@ -140,6 +140,11 @@ _RULES: Final[tuple[tuple[Callable[[dict[str, Any]], bool], str], ...]] = (
         lambda values: values["clientSecret"] is None or values["clientId"] is not None,
         "`clientSecret` needs a `clientId` beside it",
     ),
+    # The server under test writes the list, and would choose whom the secret is shown to.
+    (
+        lambda values: values["clientSecret"] is None or values["issuer"] != LISTED,
+        f"`clientSecret` may not stand beside `issuer` of `{LISTED}`: name the issuer that the client is registered at",
+    ),
     (
         lambda values: values["clientId"] is None or _by_secret(values) or values["callbackPath"] is not None,
         "`clientId` needs a `callbackPath` beside it: the exact path that the client is registered with",

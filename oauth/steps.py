@@ -12,6 +12,7 @@ class Fetch(NamedTuple):
     """Send one request, once, and follow no redirect. Answered with a :class:`Reply` or a :class:`NoReply`.
 
     ``document`` names what is asked for. With ``head_only`` the body of the reply is neither read nor returned.
+    ``seconds`` bounds the request as a whole where it has less time than any other.
     """
 
     document: str
@@ -20,6 +21,7 @@ class Fetch(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
     head_only: bool = False
+    seconds: float | None = None
 
     def __repr__(self) -> str:
         return f"<Fetch {self.method} {self.document}>"
@@ -52,13 +54,12 @@ class Listen(NamedTuple):
     """Open the loopback listener for one callback. Answered with its port.
 
     ``host`` is the name in the redirect URI, which the callback's Host header has to repeat; ``port`` 0 takes a free
-    one; ``seconds`` is the time after which the listener is gone by itself.
+    one.
     """
 
     host: str
     port: int
     path: str
-    seconds: float
 
 
 class Learn(NamedTuple):
@@ -71,9 +72,13 @@ class Learn(NamedTuple):
 
 
 class Consent(NamedTuple):
-    """Open the authorization URL in the host's browser. Answered with None."""
+    """Open the authorization URL in the host's browser. Answered with None.
+
+    Once it is open the callback has ``seconds`` to come; then the listener is gone by itself.
+    """
 
     url: str
+    seconds: float
 
     def __repr__(self) -> str:
         return "<Consent>"

@@ -76,6 +76,10 @@ class _Request(NamedTuple):
     scopes: tuple[str, ...]
     private: tuple[str, ...]
     advice: str
+    seconds: float | None = None
+
+    def __repr__(self) -> str:
+        return "<_Request>"
 
 
 def exchange(
@@ -128,9 +132,10 @@ def refresh_due(grant: Grant, age: float) -> bool:
     return age >= grant.expires_in - min(REFRESH_MARGIN, grant.expires_in / 10)
 
 
-def refresh(grant: Grant, found: Found, record: list[Entry]) -> Flow[Grant]:
+def refresh(grant: Grant, found: Found, record: list[Entry], seconds: float | None = None) -> Flow[Grant]:
     """Trade the refresh token for a new token, once (RFC 6749, section 6); a rotated refresh token takes its place.
 
+    ``seconds`` bounds the request where it has less time than others.
     Raises Failed: `oauth_issuer_mismatch` when ``found`` is not the issuer of the grant, `oauth_exchange_failed` else.
     """
     if found.issuer != grant.issuer:
@@ -139,7 +144,7 @@ def refresh(grant: Grant, found: Found, record: list[Entry]) -> Flow[Grant]:
     old = grant.refresh_token or ""
     parameters = {"grant_type": "refresh_token", "refresh_token": old}
     advice = "The refresh token is not used again: start the sign-in again."
-    request = _Request(found, grant.client, parameters, grant.scopes, (old, grant.access_token), advice)
+    request = _Request(found, grant.client, parameters, grant.scopes, (old, grant.access_token), advice, seconds)
     renewed = yield from _ask(request, record)
     return renewed._replace(refresh_token=renewed.refresh_token or old, requested=grant.requested)
 
@@ -154,7 +159,7 @@ def _ask(request: _Request, record: list[Entry]) -> Flow[Grant]:
     body: str = prepare_token_request(**parameters)
     url = request.found.server.token_endpoint or ""
     sent = (("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"), *headers)
-    reply: Reply | NoReply = yield Fetch(TOKEN, "POST", url, sent, body.encode("ascii"))
+    reply: Reply | NoReply = yield Fetch(TOKEN, "POST", url, sent, body.encode("ascii"), seconds=request.seconds)
     if isinstance(reply, NoReply):
         record.append(Entry(TOKEN, url, None, unanswered(reply), False))
         code = reply.code if reply.code in FATAL else Code.OAUTH_EXCHANGE_FAILED

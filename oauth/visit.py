@@ -3,18 +3,19 @@
 import re
 from typing import Final, NamedTuple
 
-__all__ = ["DONE", "HEAD_LIMIT", "Answer", "Door", "answer", "read_visit"]
+__all__ = ["DONE", "HEAD_LIMIT", "Answer", "Door", "answer", "door", "read_visit"]
 
 #: Bytes of a request's head. Browsers send one or two KiB; a code and a signed `iss` fit many times.
 HEAD_LIMIT: Final = 32 * 1024
 #: Where the browser goes after the callback, so that the code leaves the address bar and the history.
 DONE: Final = "/done"
 
+_DEFAULT_PORT: Final = 80  # of http (RFC 9110, section 4.2.1)
 _REQUEST: Final = re.compile(rb"([A-Z]{1,16}) (/[!-~]*) HTTP/1\.[01]\Z")
 _HOST: Final = re.compile(rb"[Hh][Oo][Ss][Tt]:[ \t]*([!-~]*)[ \t]*\Z")
 
 _PAGE: Final = (
-    b"<!doctype html><html lang=en><meta charset=utf-8><title>Signed in</title>"
+    b"<!doctype html><html lang=en><meta charset=utf-8><title>Back from signing in</title>"
     b"<p>The sign-in goes on where it was started. This page can be closed.</p></html>\n"
 )
 
@@ -32,10 +33,10 @@ class Visit(NamedTuple):
 
 
 class Door(NamedTuple):
-    """What a callback has to match: the path, and the authority that the redirect URI names."""
+    """What a callback has to match: the path, and one of the authorities that stand for the redirect URI's."""
 
     path: str
-    authority: str
+    authorities: tuple[str, ...]
 
 
 class Answer(NamedTuple):
@@ -47,6 +48,12 @@ class Answer(NamedTuple):
 
     def __repr__(self) -> str:
         return "<Answer>"
+
+
+def door(host: str, port: int, path: str) -> Door:
+    """Return the door of a redirect URI. Browsers leave the default port of http out of the Host that they send."""
+    named = f"{host}:{port}"
+    return Door(path, (named, host) if port == _DEFAULT_PORT else (named,))
 
 
 def read_visit(head: bytes) -> Visit | None:
@@ -68,7 +75,7 @@ def answer(visit: Visit | None, door: Door, *, used: bool) -> Answer:
 
     A visit under another host name is a page of someone else's that had its name point here (DNS rebinding).
     """
-    if visit is None or visit.method != "GET" or visit.host != door.authority:
+    if visit is None or visit.method != "GET" or visit.host not in door.authorities:
         return Answer(_response("404 Not Found"))
     if visit.path == door.path and visit.query:
         if used:

@@ -8,6 +8,7 @@ from protocol.failures import Code, Failed
 from protocol.wire.steps import Status
 
 if TYPE_CHECKING:  # imports the HTTP stack, which the first answer must not wait for
+    from oauth.perform import Performer
     from plugin.signin import SignIn
     from protocol.mcp.connection import Connection
 
@@ -31,8 +32,8 @@ class Alias:
     """What the plugin knows of one alias.
 
     ``connection`` is None until the first inspection command opens it, and stays None when nothing could be sent
-    (``failed`` is then true). ``sign_in`` is None until the first `oauth_begin`, ``discovery`` until a `discover`.
-    ``headers`` are the public ones of `connect`.
+    (``failed`` is then true). ``sign_in`` is None until the first `oauth_begin`; ``discovery`` carries out a `discover`
+    and is None else. ``headers`` are the public ones of `connect`.
     """
 
     def __init__(self, name: str, binding: Binding) -> None:
@@ -40,7 +41,7 @@ class Alias:
         self.binding = binding
         self.connection: Connection | None = None
         self.sign_in: SignIn | None = None
-        self.discovery: SignIn | None = None
+        self.discovery: Performer | None = None
         self.failed = False
         self.headers: dict[str, str] = {}
         self.ending: Ending | None = None

@@ -104,7 +104,8 @@ class Inspector:
     def _admit_beside_sign_in(self, alias: Alias, command: Command) -> None:
         """Refuse what may not run between the halves of a sign-in, whichever alias it is for. Raises Failed."""
         under_way = next((other for other in (self._aliases or {}).values() if other.signing_in), None)
-        if under_way is None or command.name == "disconnect" or (alias is under_way and command.name == FINISH):
+        # Of its own alias a `disconnect` gives the sign-in up.
+        if under_way is None or (alias is under_way and command.name in (FINISH, "disconnect")):
             return
         text = f"Nothing was sent: `{under_way.name}` is signing in, and until its `{FINISH}` no other command runs."
         raise Failed(Code.OAUTH_REQUIRED, text)

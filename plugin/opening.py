@@ -82,8 +82,8 @@ def transport(binding: Binding, context: Context) -> HttpTransport:
     return HttpTransport(context.origins, read_authorities(binding.ca_file) if binding.ca_file else None)
 
 
-def renew_token(step: Step) -> None:
-    """Renew the token of an alias that signed in, where that is due; facts.signIn then tells how.
+def renew_token(step: Step, seconds: float | None = None) -> None:
+    """Renew the token of an alias that signed in, where that is due, within ``seconds``; facts.signIn then tells how.
 
     Raises Failed: the step that it was for has sent nothing then.
     """
@@ -92,7 +92,7 @@ def renew_token(step: Step) -> None:
         return
     record: list[Entry] = []
     try:
-        grant = alias.sign_in.renew(step.stop_if_cancelled, record)
+        grant = alias.sign_in.renew(step.stop_if_cancelled, record, seconds)
     except Failed as failed:
         text = f"The token is about to lapse and was not renewed; nothing else was sent. {failed.failure.message}"
         raise Failed(failed.code, text) from None

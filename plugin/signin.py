@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from oauth.challenge import Demand, Probe, ask, demand
-from oauth.discovery import Found, Target, discover
+from oauth.challenge import Demand, Probe, demand
+from oauth.discovery import Found, Target
 from oauth.fetching import Fetcher
 from oauth.flow import ENTROPY, Pending, begin, finish
 from oauth.perform import Performer
@@ -30,21 +30,23 @@ _CHALLENGING: Final = (401, 403)
 class SignIn:
     """Carries out the two halves for one alias, keeps the grant, and renews it.
 
-    ``learn`` makes values private everywhere; ``consent`` hands the authorization URL to the host, given what tells
-    whether to stop. Everything is called from one thread, but for :meth:`cancel` and :meth:`give_up`.
+    ``timeout`` bounds each request, in seconds. ``learn`` makes values private everywhere; ``consent`` hands the
+    authorization URL to the host, given what tells whether to stop. Everything is called from one thread, but for
+    :meth:`cancel` and :meth:`give_up`.
     """
 
     def __init__(
         self,
         target: Target,
         transport: HttpTransport,
+        timeout: float,
         learn: Callable[..., None],
         consent: Callable[[str, Callable[[], bool]], None],
     ) -> None:
         self._target = target
         self._transport = transport
         self._interrupt = Interrupt()
-        fetch = Fetcher(transport, self._interrupt, name=NAME, version=VERSION)
+        fetch = Fetcher(transport, self._interrupt, name=NAME, version=VERSION, timeout=timeout)
         stopped = lambda: self._interrupt.is_set  # noqa: E731
         self._performer = Performer(fetch, learn, lambda url: consent(url, stopped), self._interrupt)
         self._lock = threading.Lock()
@@ -100,6 +102,7 @@ class SignIn:
             record,
             demand=self._demand if granted else None,
             previous=self._grant.requested if self._grant else (),
+            known=self._found.metadata_url if self._found else None,
         )
         pending = self._performer.run(flow, keep=True)
         with self._lock:
@@ -132,32 +135,23 @@ class SignIn:
         """Whether the token is to be renewed before it is used again."""
         return self._grant is not None and refresh_due(self._grant, time.monotonic() - self._received)
 
-    def renew(self, ready: Callable[[], None], record: list[Entry]) -> Grant:
-        """Trade the refresh token for a new token, once; the old refresh token is not used again. Raises Failed."""
+    def renew(self, ready: Callable[[], None], record: list[Entry], seconds: float | None = None) -> Grant:
+        """Trade the refresh token for a new token, once, within ``seconds``; the old one is not used again.
+
+        Raises Failed.
+        """
         assert self._grant is not None
         assert self._found is not None
         self._interrupt.clear()
         ready()
         grant, self._grant = self._grant, self._grant._replace(refresh_token=None)
-        renewed = self._performer.run(refresh(grant, self._found, record))
+        renewed = self._performer.run(refresh(grant, self._found, record, seconds))
         self._install(renewed, self._found)
         return renewed
 
     def _install(self, grant: Grant, found: Found) -> None:
         self._grant, self._found, self._received = grant, found, time.monotonic()
         self._demand = None
-
-    def ask(
-        self, headers: tuple[tuple[str, str], ...], ready: Callable[[], None], record: list[Entry]
-    ) -> Demand | None:
-        """Return what the endpoint asks of a client without a token. Raises Failed when it cannot be reached."""
-        self._interrupt.clear()
-        ready()
-        return self._performer.run(ask(Probe(self._target.endpoint, headers, NAME, VERSION), record))
-
-    def discover(self, demanded: Demand | None, record: list[Entry]) -> Found:
-        """Return where a token would come from. Raises Failed."""
-        return self._performer.run(discover(self._target, demanded, record))
 
     def cancel(self) -> None:
         """From any thread: end what runs with `cancelled`."""

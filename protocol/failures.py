@@ -239,7 +239,7 @@ CODES: dict[Code, CodeEntry] = {
     ),
     Code.OAUTH_UNSUPPORTED: CodeEntry(
         "The authorization server does not support what a safe sign-in needs.",
-        "The message names the metadata member that is missing.",
+        "The message says what is missing: in most cases a member of the metadata.",
         1,
     ),
     Code.OAUTH_REGISTRATION_FAILED: CodeEntry(

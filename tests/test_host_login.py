@@ -16,6 +16,7 @@ from tests.fakes.authorization_server import (
     ACCESS_TOKEN,
     CODE,
     PLANTED,
+    RESOURCE_PATH,
     AuthorizationServer,
 )
 from tests.fakes.browser import get
@@ -97,6 +98,28 @@ def test_scopes_and_a_client_may_be_named_and_no_child_gets_its_secret(
     _, environment = json.loads(browser.read_text())
     assert {"CLIENT_ID", "CLIENT_SECRET"} & set(environment) == set()
     assert not LeakScanner([CLIENT, SECRET]).find((done.out + done.err).encode())
+
+
+@pytest.mark.parametrize("words", [(), ("--issuer", "listed")])
+def test_a_secret_is_shown_to_no_issuer_that_the_server_chooses(
+    assay: Command, browser: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("CLIENT_ID", CLIENT)
+    monkeypatch.setenv("CLIENT_SECRET", SECRET)
+    named = ["--client-id-env", "CLIENT_ID", "--client-secret-env", "CLIENT_SECRET", "--callback-path", "/cb"]
+    with AuthorizationServer() as server:
+        done = login(assay, server, *named, *words)
+        assert (done.exit, done.out, server.requests) == (2, "", [])
+    assert "`--client-secret-env` needs `--issuer`" in done.err
+
+
+def test_a_server_that_does_not_answer_is_waited_for_as_long_as_was_said(assay: Command, browser: Path) -> None:
+    with AuthorizationServer() as server:
+        for route in (f"GET {RESOURCE_PATH}", f"GET {RESOURCE_PATH.removesuffix('/mcp')}"):
+            server.routes[route] = lambda _, peer: peer.hold()
+        done = login(assay, server, "--timeout", "0.5")
+    assert done.exit == 1
+    assert "The deadline of 0.5 s passed" in done.err
 
 
 def test_a_sign_in_that_fails_shows_how_far_it_came(assay: Command, browser: Path) -> None:

@@ -78,7 +78,14 @@ def test_the_limits_themselves_are_admitted() -> None:
         (f"code={CODE}&state=%C3%A9", "The callback's `state` is not the one that was sent; the code was not used."),
         (
             "error=access_denied&state=other",
-            "The callback's `state` is not the one that was sent; the code was not used.",
+            (
+                "The callback's `state` is not the one that was sent;"
+                " the error `access_denied` beside it may be someone else's."
+            ),
+        ),
+        (
+            "error=made-up&error_description=by-anyone&state=other",
+            "The callback's `state` is not the one that was sent; the error beside it may be someone else's.",
         ),
     ],
 )
@@ -111,11 +118,48 @@ def test_the_issuer_of_a_callback_follows_the_four_cases_without_normalisation(
         assert outcome(query, expected)[0] is Code.OAUTH_ISSUER_MISMATCH
 
 
-def test_nothing_of_an_error_is_shown_when_the_issuer_is_wrong() -> None:
-    query = f"error=access_denied&error_description=evil&state={STATE}&iss=https%3A%2F%2Fevil.example"
-    assert outcome(query) == (
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("access_denied", "the error `access_denied` beside it may be someone else's"),
+        ("server_error", "the error `server_error` beside it may be someone else's"),
+        ("evil+text", "the error beside it may be someone else's"),
+    ],
+)
+@pytest.mark.parametrize("expected", [EXPECTED, REQUIRED])
+def test_of_an_error_from_another_issuer_its_registered_name_alone_is_told(
+    expected: Callback, error: str, said: str
+) -> None:
+    query = f"error={error}&error_description=evil&state={STATE}&iss=https%3A%2F%2Fevil.example"
+    assert outcome(query, expected) == (
         Code.OAUTH_ISSUER_MISMATCH,
-        "The callback's `iss` is not the issuer that the sign-in began with; no token was asked for.",
+        f"The callback's `iss` is not the issuer that the sign-in began with; {said}.",
+    )
+
+
+@pytest.mark.parametrize("state", [f"&state={STATE}", ""])
+def test_an_error_without_the_promised_issuer_is_a_denial_that_says_so(state: str) -> None:
+    assert outcome(f"error=access_denied{state}", REQUIRED) == (
+        Code.OAUTH_CONSENT_DENIED,
+        (
+            "Consent was denied: the callback has the error `access_denied`."
+            " It has no `iss`, although the issuer's metadata promises one."
+        ),
+    )
+    assert outcome(f"error=server_error{state}", REQUIRED) == (
+        Code.OAUTH_CONSENT_DENIED,
+        f"{NO_CONSENT} the error `server_error`. It has no `iss`, although the issuer's metadata promises one.",
+    )
+
+
+def test_a_code_of_another_issuer_is_told_not_to_have_been_used() -> None:
+    assert outcome(f"code={CODE}&state={STATE}&iss=https%3A%2F%2Fevil.example") == (
+        Code.OAUTH_ISSUER_MISMATCH,
+        "The callback's `iss` is not the issuer that the sign-in began with; the code was not used.",
+    )
+    assert outcome(f"code={CODE}&state={STATE}", REQUIRED) == (
+        Code.OAUTH_ISSUER_MISMATCH,
+        "The callback has no `iss`, although the issuer's metadata promises one; the code was not used.",
     )
 
 

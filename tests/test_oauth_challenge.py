@@ -120,6 +120,7 @@ def test_a_session_that_the_server_opens_is_learnt_and_deleted(deleted: Reply | 
         ENDPOINT,
         (("X-Api-Key", "key-1"), ("Mcp-Session-Id", "sid-123")),
         head_only=True,
+        seconds=1.5,
     )
     assert played.result is None
     assert record[1] == attempt

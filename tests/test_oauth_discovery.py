@@ -5,54 +5,25 @@ from typing import Any
 import pytest
 
 from oauth.challenge import Demand
-from oauth.discovery import Found, Target, discover
+from oauth.discovery import Found
 from oauth.record import Entry, as_facts
 from oauth.settings import Settings
-from oauth.steps import Fetch, NoReply
+from oauth.steps import Fetch
 from protocol.failures import Code
-from protocol.mcp.origins import origin
-from tests.fakes.oauth_script import LATE, NOT_FOUND, UNREACHABLE, Page, Played, answer, play, shown
-
-ENDPOINT = "https://mcp.example.com/mcp"
-AUTH = "https://auth.example.com"
-ADMITTED = frozenset((origin(ENDPOINT), origin(AUTH)))
-PATH_PLACE = "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
-ROOT_PLACE = "https://mcp.example.com/.well-known/oauth-protected-resource"
-SERVER_PLACE = f"{AUTH}/.well-known/oauth-authorization-server"
-OPENID_PLACE = f"{AUTH}/.well-known/openid-configuration"
-
-
-def resource(value: str = ENDPOINT, *issuers: str, **more: Any) -> Page:
-    return answer({"resource": value, "authorization_servers": list(issuers or (AUTH,)), **more})
-
-
-def server_document(issuer: str = AUTH, **more: Any) -> dict[str, Any]:
-    base = "https://" + issuer.split("/")[2]
-    return {
-        "issuer": issuer,
-        "authorization_endpoint": f"{base}/authorize",
-        "token_endpoint": f"{base}/token",
-        "response_types_supported": ["code"],
-        "code_challenge_methods_supported": ["S256"],
-        "token_endpoint_auth_methods_supported": ["none"],
-        **more,
-    }
-
-
-def server(issuer: str = AUTH, **more: Any) -> Page:
-    return answer(server_document(issuer, **more))
-
-
-def find(
-    site: dict[str, Page],
-    settings: Settings | None = None,
-    demand: Demand | None = None,
-    endpoint: str = ENDPOINT,
-    admitted: frozenset[str] = ADMITTED,
-) -> tuple[Played, list[Entry]]:
-    record: list[Entry] = []
-    target = Target(endpoint, settings or Settings(AUTH), admitted)
-    return play(discover(target, demand, record), site), record
+from tests.fakes.oauth_layouts import (
+    AUTH,
+    ENDPOINT,
+    OPENID_PLACE,
+    PATH_PLACE,
+    ROOT_PLACE,
+    SERVER_PLACE,
+    failure,
+    find,
+    resource,
+    server,
+    server_document,
+)
+from tests.fakes.oauth_script import LATE, answer, shown
 
 
 def text(*lines: str) -> str:
@@ -78,7 +49,7 @@ def test_metadata_that_the_challenge_names_is_read_first() -> None:
 
 def test_without_resource_metadata_in_the_challenge_the_path_is_asked_before_the_root() -> None:
     played, record = find({PATH_PLACE: resource(), ROOT_PLACE: resource("https://x"), SERVER_PLACE: server()})
-    assert played.result == Found(played.result.server, ENDPOINT, None)
+    assert played.result == Found(played.result.server, ENDPOINT, None, PATH_PLACE)
     assert shown(record) == text(
         "+ protected resource metadata: https://mcp.example.com/.well-known/oauth-protected-resource/mcp",
         "    HTTP 200: taken",
@@ -277,13 +248,27 @@ def test_a_host_that_gives_no_reply_is_asked_once() -> None:
     assert played.failure.code is Code.OAUTH_DISCOVERY_FAILED
 
 
+def test_where_the_metadata_was_before_is_asked_after_the_challenge_and_before_the_well_known_places() -> None:
+    named, known = "https://mcp.example.com/new", "https://mcp.example.com/custom"
+    for site, demand, asked in (
+        ({known: resource()}, None, [known]),
+        ({known: resource()}, Demand(None, ("a",)), [known]),
+        ({known: resource()}, Demand(named), [named, known]),
+        ({PATH_PLACE: resource()}, Demand(named), [named, known, PATH_PLACE]),
+    ):
+        played, _ = find({**site, SERVER_PLACE: server()}, demand=demand, known=known)
+        assert played.fetched[:-1] == [f"GET {url}" for url in asked]
+        assert played.result.metadata_url == asked[-1]
+
+
+def test_a_well_known_place_where_the_metadata_was_before_keeps_its_turn() -> None:
+    site = {ROOT_PLACE: resource("https://mcp.example.com"), SERVER_PLACE: server()}
+    played, _ = find(site, known=ROOT_PLACE)
+    assert played.fetched[:-1] == [f"GET {PATH_PLACE}", f"GET {ROOT_PLACE}"]
+    assert played.result.metadata_url == ROOT_PLACE
+
+
 # --- the resource ----------------------------------------------------------------------------------------------
-
-
-def failure(site: dict[str, Page], **options: Any) -> tuple[Code, str, Entry]:
-    played, record = find(site, **options)
-    assert played.failure is not None
-    return played.failure.code, played.failure.message, record[-1]
 
 
 @pytest.mark.parametrize(
@@ -348,240 +333,6 @@ def test_a_challenge_that_names_an_unusable_url_is_passed_over(named: str, reaso
     played, record = find({PATH_PLACE: resource(), SERVER_PLACE: server()}, demand=Demand(named))
     assert record[0] == Entry("protected resource metadata", named, None, reason, False)
     assert played.failure is None
-
-
-# --- the issuer ------------------------------------------------------------------------------------------------
-
-
-def test_an_issuer_that_is_not_listed_is_refused_and_the_listed_ones_are_named() -> None:
-    issuers = [f"https://a{number}.example" for number in range(7)]
-    code, message, _ = failure({PATH_PLACE: resource(ENDPOINT, *issuers)})
-    assert code is Code.OAUTH_ISSUER_MISMATCH
-    assert message == (
-        f"The protected resource metadata ({PATH_PLACE}) answered HTTP 200: `authorization_servers` does not list "
-        "`https://auth.example.com`, but `https://a0.example`, `https://a1.example`, `https://a2.example`, "
-        "`https://a3.example`, `https://a4.example` and 2 more. Bind the `issuer` that is meant."
-    )
-
-
-@pytest.mark.parametrize(
-    "listed",
-    ["https://mcp.example.com/tenant", "https://mcp.example.com:8443", "http://mcp.example.com", "https://h?x", AUTH],
-)
-def test_a_server_is_its_own_issuer_by_its_bare_origin_only(listed: str) -> None:
-    code, message, _ = failure({PATH_PLACE: resource(ENDPOINT, listed)}, settings=Settings("endpoint"))
-    assert code is Code.OAUTH_ISSUER_MISMATCH
-    assert "does not list the server's own origin" in message
-
-
-def test_the_first_listed_issuer_that_is_admitted_is_taken_when_the_binding_says_so() -> None:
-    site = {PATH_PLACE: resource(ENDPOINT, "nonsense", "https://x.example", AUTH), SERVER_PLACE: server()}
-    played, _ = find(site, Settings("listed"))
-    assert played.result.issuer == AUTH
-
-
-def test_listed_issuers_that_are_not_admitted_are_named_with_the_way_to_admit_them() -> None:
-    site = {PATH_PLACE: resource(ENDPOINT, "https://x.example/t", "https://y.example")}
-    code, message, _ = failure(site, settings=Settings("listed"))
-    assert code is Code.ORIGIN_NOT_ADMITTED
-    assert message.endswith(
-        "no listed issuer is at an admitted origin (`https://x.example/t`, `https://y.example`)."
-        " Add `--allow-origin https://x.example:443` if it is meant."
-    )
-    code, _, last = failure({PATH_PLACE: resource(ENDPOINT, "urn:x")}, settings=Settings("listed"))
-    assert (code, last.reason) == (
-        Code.OAUTH_DISCOVERY_FAILED,
-        "`authorization_servers` lists no usable https issuer, but `urn:x`",
-    )
-
-
-@pytest.mark.parametrize("published", [AUTH + "/", AUTH.upper(), "https://AUTH.example.com", "https://evil.example"])
-def test_metadata_of_another_issuer_is_never_used_however_similar_its_name(published: str) -> None:
-    site = {PATH_PLACE: resource(), SERVER_PLACE: server(published), OPENID_PLACE: NOT_FOUND}
-    code, message, _ = failure(site)
-    assert code is Code.OAUTH_ISSUER_MISMATCH
-    assert message == (
-        f"No usable authorization server metadata was found: {SERVER_PLACE} answered HTTP 200: `issuer` is "
-        f"`{published}`, not `{AUTH}`: it is not this issuer's; {OPENID_PLACE} answered HTTP 404: not there. "
-        "The issuer has to publish its own name."
-    )
-
-
-def test_an_unadmitted_origin_ends_the_sign_in_wherever_it_comes_up() -> None:
-    # The transport answers like this for every origin that the host has not admitted.
-    refused = NoReply(Code.ORIGIN_NOT_ADMITTED, "The origin https://evil.example:443 is not admitted.", False)
-    named = "https://evil.example/prm"
-    code, message, last = failure({named: refused, PATH_PLACE: resource()}, demand=Demand(named))
-    assert code is Code.ORIGIN_NOT_ADMITTED
-    assert message == "The origin https://evil.example:443 is not admitted."
-    assert last.url == named
-
-
-# --- what the authorization server has to support --------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("change", "settings", "code", "reason"),
-    [
-        (
-            {"code_challenge_methods_supported": ["plain"]},
-            Settings(AUTH),
-            Code.OAUTH_UNSUPPORTED,
-            "`code_challenge_methods_supported` does not list `S256`",
-        ),
-        (
-            {"response_types_supported": ["token", "code token"]},
-            Settings(AUTH),
-            Code.OAUTH_UNSUPPORTED,
-            "`response_types_supported` does not list `code`",
-        ),
-        (
-            {"response_types_supported": None},
-            Settings(AUTH),
-            Code.OAUTH_UNSUPPORTED,
-            "`response_types_supported` does not list `code`",
-        ),
-        (
-            {"grant_types_supported": ["client_credentials"]},
-            Settings(AUTH),
-            Code.OAUTH_UNSUPPORTED,
-            "`grant_types_supported` does not list `authorization_code`",
-        ),
-        (
-            {"token_endpoint_auth_methods_supported": ["client_secret_basic"]},
-            Settings(AUTH),
-            Code.OAUTH_UNSUPPORTED,
-            "`token_endpoint_auth_methods_supported` does not list `none`",
-        ),
-        (
-            {"token_endpoint_auth_methods_supported": None},
-            Settings(AUTH),
-            Code.OAUTH_UNSUPPORTED,
-            "`token_endpoint_auth_methods_supported` is missing, so `none` is not listed",
-        ),
-        (
-            {"token_endpoint_auth_methods_supported": ["private_key_jwt"]},
-            Settings(AUTH, any_authentication=True),
-            Code.OAUTH_UNSUPPORTED,
-            "`token_endpoint_auth_methods_supported` lists no method that works with a client secret in the request",
-        ),
-        (
-            {"token_endpoint_auth_methods_supported": ["client_secret_post"]},
-            Settings(AUTH, client_id="client", any_authentication=True),
-            Code.OAUTH_UNSUPPORTED,
-            "`token_endpoint_auth_methods_supported` does not list `none`",
-        ),
-        (
-            {"authorization_endpoint": None},
-            Settings(AUTH),
-            Code.OAUTH_UNSUPPORTED,
-            "`authorization_endpoint` is missing",
-        ),
-        (
-            {"token_endpoint": "http://auth.example.com/token"},
-            Settings(AUTH),
-            Code.OAUTH_UNSUPPORTED,
-            "`token_endpoint` must be an https URL",
-        ),
-        (
-            {"token_endpoint": "http://169.254.169.254/latest"},
-            Settings(AUTH, loopback_http=True),
-            Code.OAUTH_UNSUPPORTED,
-            "`token_endpoint` must be an https URL",
-        ),
-        (
-            {"authorization_endpoint": "javascript:alert(1)"},
-            Settings(AUTH),
-            Code.OAUTH_UNSUPPORTED,
-            "`authorization_endpoint` is not usable: the URL must begin with http:// or https://",
-        ),
-        (
-            {"token_endpoint": "https://10.0.0.1/token"},
-            Settings(AUTH),
-            Code.ORIGIN_NOT_ADMITTED,
-            "`token_endpoint` is at https://10.0.0.1:443, which is not an admitted origin",
-        ),
-        (
-            {"authorization_endpoint": "https://evil.example/a"},
-            Settings(AUTH),
-            Code.ORIGIN_NOT_ADMITTED,
-            "`authorization_endpoint` is at https://evil.example:443, which is not an admitted origin",
-        ),
-        (
-            {"scopes_supported": "a"},
-            Settings(AUTH),
-            Code.OAUTH_DISCOVERY_FAILED,
-            "`scopes_supported` is not an array of strings",
-        ),
-    ],
-)
-def test_an_authorization_server_that_cannot_be_used_safely_is_refused_by_the_member(
-    change: dict[str, Any], settings: Settings, code: Code, reason: str
-) -> None:
-    site = {PATH_PLACE: resource(), SERVER_PLACE: server(**change), OPENID_PLACE: server()}
-    found = failure(site, settings=settings)
-    assert (found[0], found[2].reason) == (code, reason)
-
-
-@pytest.mark.parametrize(
-    ("change", "settings"),
-    [
-        ({"grant_types_supported": ["authorization_code"]}, Settings(AUTH)),
-        ({"response_types_supported": ["code token", "code"]}, Settings(AUTH)),
-        ({"token_endpoint_auth_methods_supported": None}, Settings(AUTH, any_authentication=True)),
-        (
-            {
-                "grant_types_supported": ["client_credentials"],
-                "token_endpoint_auth_methods_supported": ["client_secret_post"],
-                "authorization_endpoint": None,
-                "code_challenge_methods_supported": None,
-                "response_types_supported": None,
-            },
-            Settings(AUTH, client_id="c", client_secret="s", any_authentication=True, client_credentials=True),
-        ),
-    ],
-)
-def test_what_is_not_needed_is_not_asked_for(change: dict[str, Any], settings: Settings) -> None:
-    played, _ = find({PATH_PLACE: resource(), SERVER_PLACE: server(**change)}, settings)
-    assert played.failure is None
-
-
-# --- 2025-03-26 ------------------------------------------------------------------------------------------------
-
-
-def test_default_endpoints_stand_in_for_metadata_that_is_absent_and_for_nothing_else() -> None:
-    place = "https://mcp.example.com/.well-known/oauth-authorization-server"
-    settings = Settings("endpoint", compat=True)
-    for page, code in (
-        (server("https://evil.example"), Code.OAUTH_ISSUER_MISMATCH),
-        (answer(b"<html>", 200, "text/html"), Code.OAUTH_DISCOVERY_FAILED),
-        (answer(b"", 503), Code.OAUTH_DISCOVERY_FAILED),
-        (UNREACHABLE, Code.OAUTH_DISCOVERY_FAILED),
-    ):
-        assert failure({place: page}, settings=settings)[0] is code
-
-
-def test_default_endpoints_are_held_to_the_same_rules() -> None:
-    code, message, _ = failure({}, settings=Settings("endpoint", compat=True), admitted=frozenset())
-    assert code is Code.ORIGIN_NOT_ADMITTED
-    assert message == (
-        "The default endpoints (https://mcp.example.com): `authorization_endpoint` is at https://mcp.example.com:443, "
-        "which is not an admitted origin. Add `--allow-origin https://mcp.example.com:443` if it is meant."
-    )
-
-
-@pytest.mark.parametrize("spelled", ["https://mcp.example.com", "https://mcp.example.com/"])
-def test_a_server_of_2025_03_26_with_metadata_is_used_by_it(spelled: str) -> None:
-    place = "https://mcp.example.com/.well-known/oauth-authorization-server"
-    played, _ = find({place: server(spelled)}, Settings("endpoint", compat=True))
-    assert played.result.issuer == spelled
-
-
-def test_a_bound_issuer_is_asked_directly_in_2025_03_26_and_has_no_default_endpoints() -> None:
-    settings = Settings(AUTH, compat=True)
-    played, _ = find({SERVER_PLACE: server()}, settings)
-    assert (played.result.issuer, played.result.resource) == (AUTH, None)
-    assert failure({}, settings=settings)[0] is Code.OAUTH_DISCOVERY_FAILED
 
 
 def test_facts_hold_every_attempt_by_name() -> None:

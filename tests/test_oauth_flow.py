@@ -95,11 +95,11 @@ def test_a_sign_in_asks_in_this_order_and_makes_everything_private_before_it_is_
         f"POST {AUTH}/register",
     ]
     assert [step for step in first.steps if not isinstance(step, Fetch)] == [
-        Listen("127.0.0.1", 0, "/callback", 120.0),
+        Listen("127.0.0.1", 0, "/callback"),
         Learn(("dyn-client-1",)),
         Learn((PROOF.verifier, PROOF.state)),
         Learn((url,)),
-        Consent(url),
+        Consent(url, 120.0),
     ]
     assert first.kinds.index("Listen") == 3  # after discovery, before registration
     assert second.kinds == ["Wait", "Learn", "Fetch", "Learn"]
@@ -157,7 +157,7 @@ def test_a_bound_client_uses_its_callback_and_registers_nothing() -> None:
     first, second, _ = sign_in(settings)
     assert second is not None
     assert second.failure is None
-    assert first.steps[3] == Listen("localhost", 8123, "/my/cb", 120.0)
+    assert first.steps[3] == Listen("localhost", 8123, "/my/cb")
     assert consent_url(first)["client_id"] == "bound-1"
     assert consent_url(first)["redirect_uri"] == "http://localhost:8123/my/cb"
     assert not any("register" in fetched for fetched in first.fetched)
@@ -194,7 +194,7 @@ def test_no_callback_in_time_is_a_timeout_that_names_the_limit() -> None:
     record: list[Entry] = []
     first = play(begin(Target(ENDPOINT, settings, ADMITTED), Probe(ENDPOINT), ENTROPY_BYTES, record), site())
     second = play(finish(first.result, record), site(), None)
-    assert first.steps[3] == Listen("127.0.0.1", 0, "/callback", 1.5)
+    assert [step.seconds for step in first.steps if isinstance(step, Consent)] == [1.5]
     assert second.failure is not None
     assert second.failure.code is Code.OAUTH_CONSENT_TIMEOUT
     assert second.failure.message == (
@@ -230,6 +230,19 @@ def test_a_step_up_skips_the_challenge_and_asks_for_the_union() -> None:
     assert consent_url(first)["scope"] == "tools.read tools.call tools.write"
     assert second.result.requested == ("tools.read", "tools.call", "tools.write")
     assert record[0].document == "protected resource metadata"
+
+
+def test_a_step_up_finds_the_metadata_where_it_was_before() -> None:
+    pages = site()
+    custom = "https://mcp.example.com/custom"
+    pages[custom] = pages.pop("https://mcp.example.com/.well-known/oauth-protected-resource/mcp")
+    pages[ENDPOINT] = answer(b"", 401, www_authenticate=f'Bearer resource_metadata="{custom}"')
+    first, second, _ = sign_in(pages=pages)
+    assert second is not None
+    known = first.result.found.metadata_url
+    again, _, _ = sign_in(pages=pages, demand=Demand(None, ("tools.write",)), previous=("a",), known=known)
+    assert (known, again.fetched[0]) == (custom, f"GET {custom}")
+    assert again.failure is None
 
 
 def test_a_server_of_2025_03_26_is_signed_in_to_by_its_default_endpoints_without_a_resource() -> None:
@@ -317,6 +330,15 @@ def test_an_alias_signs_in_again_for_a_step_up_or_after_a_failure_and_three_time
         with pytest.raises(Failed) as failed:
             check_again(settings, sign_ins, granted=granted)
         assert failed.value.code is code
+
+
+def test_a_sign_in_too_many_says_what_to_do_instead() -> None:
+    with pytest.raises(Failed) as failed:
+        check_again(Settings(AUTH), 3, granted=False)
+    assert failed.value.failure.message == (
+        "The alias has begun 3 sign-ins already, failed ones included, and begins no more: a server may ask for more"
+        " without an end. Name all scopes in `scopes` at once, or use a second alias."
+    )
 
 
 def test_an_authorization_endpoint_without_a_query_gets_one() -> None:

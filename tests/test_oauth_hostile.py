@@ -1,7 +1,6 @@
 """Sign-ins against authorization servers that misbehave in one way each, over real sockets."""
 
 import logging
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from oauth.flow import ENTROPY, Pending, begin, finish
 from oauth.perform import Performer
 from oauth.record import Entry, as_facts
 from oauth.settings import Settings
+from oauth.steps import Fetch, NoReply, Reply
 from protocol.failures import Code, Failed, Failure
 from protocol.mcp.attempts import Interrupt
 from protocol.mcp.http import HttpTransport
@@ -31,9 +31,9 @@ from tests.fakes.authorization_server import (
     SERVER_PATH,
     AuthorizationServer,
 )
-from tests.fakes.browser import Page, browse, get
+from tests.fakes.browser import Page, browse, get, listens
 from tests.fakes.http_server import HttpServer, Peer, Request
-from tests.fakes.oauth_misbehaviours import MISBEHAVIOURS
+from tests.fakes.oauth_misbehaviours import MISBEHAVIOURS, redirect_at
 from tests.fakes.oauth_script import shown
 
 ENTROPY_BYTES = bytes((number * 37 + 11) % 256 for number in range(ENTROPY))
@@ -57,7 +57,7 @@ class Attempted(NamedTuple):
 class SignIn:
     """Drives both halves with the real performer, transport and listener; ``browser`` takes the consent URL."""
 
-    def __init__(self, server: AuthorizationServer, settings: Settings | None = None, timeout: float = 30) -> None:
+    def __init__(self, server: AuthorizationServer, settings: Settings | None = None, hurried: str = "") -> None:
         self.interrupt = Interrupt()
         self.learnt: list[str] = []
         self.pages: list[Page] = []
@@ -67,8 +67,9 @@ class SignIn:
         self.settings = settings or Settings("endpoint", loopback_http=True, consent_timeout_ms=30_000)
         self._server = server
         transport = HttpTransport({server.origin})
-        fetch = Fetcher(transport, self.interrupt, name="assay", version="9", timeout=timeout)
-        self.performer = Performer(fetch, self._learn, self._consent, self.interrupt)
+        self._fetcher = Fetcher(transport, self.interrupt, name="assay", version="9", timeout=30)
+        self._hurried = hurried
+        self.performer = Performer(self._fetch, self._learn, self._consent, self.interrupt)
         self._transport = transport
 
     def run(self) -> Attempted:
@@ -84,6 +85,10 @@ class SignIn:
             failure = failed.failure
         self.end(failure)
         return Attempted(result, failure, self.record, self.pages)
+
+    def _fetch(self, request: Fetch) -> Reply | NoReply:
+        """Give a document that will not come little time, and every other all that it needs."""
+        return self._fetcher(request._replace(seconds=0.3) if request.document == self._hurried else request)
 
     def _learn(self, *values: str) -> None:
         self.learnt.extend(values)
@@ -104,24 +109,12 @@ class SignIn:
         assert not any(map(listens, self.ports))
 
 
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
 def test_a_server_that_behaves_gives_a_token(server: AuthorizationServer) -> None:
     attempted = SignIn(server).run()
     assert attempted.failure is None
     assert attempted.result.access_token == ACCESS_TOKEN
     assert [page.status for page in attempted.pages] == [302, 303, 200]
-    assert server.asked == [
-        "POST /mcp",
-        f"GET {RESOURCE_PATH}",
-        f"GET {SERVER_PATH}",
-        "POST /register",
-        "GET /authorize",
-        "POST /token",
-    ]
+    assert server.asked == WAY
     assert server.complaints == []
     # The binding's headers go to the endpoint alone.
     assert ["x-region" in request.headers for request in server.requests] == [True] + [False] * 5
@@ -131,6 +124,14 @@ def test_a_server_that_behaves_gives_a_token(server: AuthorizationServer) -> Non
 # --- servers that misbehave in one way each (tests/fakes/oauth_misbehaviours.py) -----------------------------------
 
 
+#: What drips -> the document of it, as the record calls it.
+DRIPPING = {
+    "metadata that drips": "authorization server metadata",
+    "registration that drips": "client registration",
+    "a token reply that drips": "token request",
+}
+
+
 @pytest.mark.parametrize("name", list(MISBEHAVIOURS))
 def test_every_misbehaviour_ends_in_its_code_and_leaves_nothing(
     server: AuthorizationServer, name: str, caplog: pytest.LogCaptureFixture
@@ -138,7 +139,7 @@ def test_every_misbehaviour_ends_in_its_code_and_leaves_nothing(
     change, code, unknown = MISBEHAVIOURS[name]
     change(server)
     with caplog.at_level(logging.DEBUG):
-        sign_in = SignIn(server, timeout=0.3 if "drips" in name else 30)
+        sign_in = SignIn(server, hurried=DRIPPING.get(name, ""))
         attempted = sign_in.run()
     assert attempted.failure is not None
     assert attempted.failure.code is code
@@ -153,9 +154,40 @@ def test_every_misbehaviour_ends_in_its_code_and_leaves_nothing(
     assert not LeakScanner(private).find(caplog.text.encode())
     # Nothing is asked for twice, and a code is used at most once.
     assert len(set(server.asked)) == len(server.asked)
+    assert not any("/moved" in asked for asked in server.asked)
     assert server.complaints == []
     if code is not Code.OAUTH_EXCHANGE_FAILED:
         assert "POST /token" not in server.asked
+
+
+WAY = [
+    "POST /mcp",
+    f"GET {RESOURCE_PATH}",
+    f"GET {SERVER_PATH}",
+    "POST /register",
+    "GET /authorize",
+    "POST /token",
+]
+
+
+@pytest.mark.requirement("oauth.no-redirects")
+@pytest.mark.parametrize(
+    ("route", "status", "asked", "code"),
+    [
+        (WAY[0], 307, WAY, None),
+        (WAY[1], 302, [*WAY[:2], "GET /.well-known/oauth-protected-resource"], Code.OAUTH_DISCOVERY_FAILED),
+        (WAY[2], 301, [*WAY[:3], "GET /.well-known/openid-configuration"], Code.OAUTH_DISCOVERY_FAILED),
+        (WAY[3], 308, WAY[:4], Code.OAUTH_REGISTRATION_FAILED),
+        (WAY[5], 307, WAY, Code.OAUTH_EXCHANGE_FAILED),
+    ],
+)
+def test_no_redirect_is_followed_where_it_would_lead_to_a_token(
+    server: AuthorizationServer, route: str, status: int, asked: list[str], code: Code | None
+) -> None:
+    redirect_at(route, status)(server)
+    attempted = SignIn(server).run()
+    assert (attempted.failure and attempted.failure.code) == code
+    assert server.asked == asked
 
 
 # --- origins that the host has not admitted ----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from protocol.failures import Code, Failed
 from protocol.mcp.attempts import Interrupt
 
 REPLY = Reply(200, (), b"{}")
-LISTEN = Listen("127.0.0.1", 0, "/cb", 1.5)
+LISTEN = Listen("127.0.0.1", 0, "/cb")
 
 
 class Listening:
@@ -19,6 +19,9 @@ class Listening:
 
     def __init__(self, log: list[Any]) -> None:
         self.log = log
+
+    def expire(self, seconds: float) -> None:
+        self.log.append(("expire", seconds))
 
     def wait(self) -> str | None:
         self.log.append("wait")
@@ -47,8 +50,8 @@ class Hands:
     def _consent(self, url: str) -> None:
         self.log.append(url)
 
-    def _listen(self, host: str, port: int, path: str, seconds: float) -> Listening:
-        self.log.append((host, port, path, seconds))
+    def _listen(self, host: str, port: int, path: str) -> Listening:
+        self.log.append((host, port, path))
         return Listening(self.log)
 
 
@@ -73,13 +76,14 @@ def failing(*given: Any) -> Flow[None]:
 
 def test_every_step_is_answered_by_its_hand(hands: Hands) -> None:
     fetch = Fetch("x", "GET", "https://h")
-    answers = hands.performer.run(steps(fetch, LISTEN, Learn(("a", "b")), Learn(()), Consent("https://c"), Wait()))
+    answers = hands.performer.run(steps(fetch, LISTEN, Learn(("a", "b")), Learn(()), Consent("https://c", 1.5), Wait()))
     assert answers == [REPLY, 4711, None, None, None, "code=1"]
     assert hands.log == [
         fetch,
-        ("127.0.0.1", 0, "/cb", 1.5),
+        ("127.0.0.1", 0, "/cb"),
         ("a", "b"),
         "https://c",
+        ("expire", 1.5),
         "wait",
         ("close", GRACE),
     ]
@@ -87,7 +91,7 @@ def test_every_step_is_answered_by_its_hand(hands: Hands) -> None:
 
 def test_the_listener_is_kept_between_the_halves_and_only_then(hands: Hands) -> None:
     hands.performer.run(steps(LISTEN), keep=True)
-    assert hands.log == [("127.0.0.1", 0, "/cb", 1.5)]
+    assert hands.log == [("127.0.0.1", 0, "/cb")]
     assert hands.performer.run(steps(Wait())) == ["code=1"]
     assert hands.log[-1] == ("close", GRACE)
     assert hands.performer.run(steps(Wait())) == [None]
@@ -115,7 +119,7 @@ def test_a_refused_consent_ends_the_sign_in(hands: Hands) -> None:
 
     hands.performer._consent = refuse
     with pytest.raises(Failed, match="not this one"):
-        hands.performer.run(steps(LISTEN, Consent("https://c")), keep=True)
+        hands.performer.run(steps(LISTEN, Consent("https://c", 1.5)), keep=True)
     assert hands.log[-1] == ("close", GRACE)
 
 
@@ -133,7 +137,7 @@ def test_what_came_back_during_a_cancel_is_learnt_before_the_sign_in_ends(hands:
     def flow() -> Flow[None]:
         hands.interrupt.set()
         yield Learn(("token",))
-        yield Consent("https://never")
+        yield Consent("https://never", 1.5)
 
     with pytest.raises(Failed) as failed:
         hands.performer.run(flow())
@@ -161,7 +165,7 @@ def test_a_flow_is_closed_when_it_is_given_up(hands: Hands) -> None:
 
     def flow() -> Flow[None]:
         try:
-            yield Consent("https://c")
+            yield Consent("https://c", 1.5)
         finally:
             closed.append(True)
 

@@ -252,14 +252,20 @@ def test_a_metadata_document_is_the_client_where_the_issuer_supports_one() -> No
 
 
 @pytest.mark.parametrize(
-    "server",
-    [SERVER, SERVER._replace(metadata_documents=True, token_methods=("client_secret_basic",))],
+    ("server", "reason"),
+    [
+        (SERVER, "the issuer does not support client metadata documents"),
+        (
+            SERVER._replace(metadata_documents=True, token_methods=("client_secret_basic",)),
+            "`token_endpoint_auth_methods_supported` does not list `none`, and such a client has no secret",
+        ),
+    ],
 )
-def test_without_support_for_metadata_documents_the_client_is_registered(server: ServerMetadata) -> None:
+def test_without_support_for_metadata_documents_the_client_is_registered(server: ServerMetadata, reason: str) -> None:
     settings = Settings(AUTH, client_metadata_url="https://me.example/c", any_authentication=True)
     played, record = client(answer({"client_id": "dyn-1", "client_secret": "s"}), settings, server)
     assert played.result.id == "dyn-1"
-    assert record[0].reason == "the issuer does not support client metadata documents"
+    assert record[0].reason == reason
 
 
 def test_basic_authentication_form_encodes_id_and_secret() -> None:

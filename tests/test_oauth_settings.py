@@ -215,6 +215,13 @@ def test_a_callback_path_has_letters_digits_slashes_underscores_and_hyphens(path
             },
             "`clientSecret` may not stand beside `clientAuthentication` of `none`",
         ),
+        (
+            {"issuer": "listed", "clientId": "client-1", "clientSecret": "secret-1", "callbackPath": "/cb"},
+            (
+                "`clientSecret` may not stand beside `issuer` of `listed`: name the issuer that the client is"
+                " registered at"
+            ),
+        ),
         ({"scopes": ["offline_access"]}, "`scopes` may hold `offline_access` with `refresh` only"),
     ],
 )

@@ -108,6 +108,7 @@ def test_without_a_published_resource_none_is_sent() -> None:
         ({"scope": None}, {"scopes": ("a", "b")}),
         ({"refresh_token": None}, {"refresh_token": None}),
         ({"unknown": {"deep": [1.0]}}, {}),
+        ({"access_token": "a" * 16_384}, {"access_token": "a" * 16_384}),
     ],
 )
 def test_what_a_reply_may_leave_out_or_spell_otherwise(reply: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -228,6 +229,12 @@ def test_a_refresh_sends_the_refresh_token_once_and_takes_the_rotated_one() -> N
     assert played.learnt == ["at-1234567890", "rt-new"]
     assert (played.result.access_token, played.result.refresh_token) == ("at-1234567890", "rt-new")
     assert (played.result.scopes, played.result.requested) == (("a",), ("a", "b"))
+
+
+def test_a_refresh_has_the_time_that_it_is_given() -> None:
+    for seconds in (None, 1.5):
+        played = play(refresh(GRANT, FOUND, [], seconds), {TOKEN: answer(REPLY)})
+        assert [step.seconds for step in played.steps if isinstance(step, Fetch)] == [seconds]
 
 
 def test_a_refresh_token_that_is_not_rotated_stays() -> None:

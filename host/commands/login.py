@@ -17,6 +17,7 @@ from host.interruption import Interruption, listening
 from host.outcome import INTERRUPTED_EXIT, UNKNOWN_EXIT, exit_of_code
 from host.sign_in_record import record_rows
 from host.terminal import Terminal, line
+from protocol.failures import Code, Failed
 from protocol.values.document import integer
 from protocol.wire.steps import StepResult
 
@@ -24,6 +25,8 @@ __all__ = ["login"]
 
 #: Milliseconds for a person to find a password and a second factor.
 CONSENT_MILLISECONDS: Final = 300_000
+#: Stands for the issuer that the server lists.
+LISTED: Final = "listed"
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -32,9 +35,9 @@ _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 @click.option(
     "--scope", "scopes", metavar="SCOPE", multiple=True, help="Ask for this scope. May be given several times."
 )
-@click.option("--issuer", metavar="URL", default="listed", help="The issuer that is meant. Default: the listed one.")
+@click.option("--issuer", metavar="URL", default=LISTED, help="The issuer that is meant. Default: the listed one.")
 @click.option("--client-id-env", metavar="NAME", help="Sign in as the client whose id this variable holds.")
-@click.option("--client-secret-env", metavar="NAME", help="Its secret is in this variable.")
+@click.option("--client-secret-env", metavar="NAME", help="Its secret is in this variable. Needs --issuer.")
 @click.option("--client-metadata-url", metavar="URL", help="Sign in as the client of this metadata document.")
 @click.option("--callback-path", metavar="PATH", help="The path of the redirect that the client is registered with.")
 @click.option("--callback-port", metavar="PORT", type=click.IntRange(0, 65535), help="The port of that redirect.")
@@ -59,7 +62,13 @@ def login(url: str, quiet: bool, plugin: str | None, **given: Any) -> int:
 
 
 def _settings(url: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Take the options of the sign-in out of ``given`` and return the `oauth` that they make."""
+    """Take the options of the sign-in out of ``given`` and return the `oauth` that they make.
+
+    Raises Failed (`invalid_arguments`) for a secret that would go to whichever issuer the server lists.
+    """
+    if given["client_secret_env"] is not None and given["issuer"] == LISTED:
+        text = "`--client-secret-env` needs `--issuer`: name the issuer that the client is registered at."
+        raise Failed(Code.INVALID_ARGUMENTS, text)
     oauth: dict[str, Any] = {
         "issuer": given.pop("issuer"),
         "clientAuthentication": "any",

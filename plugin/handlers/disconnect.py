@@ -7,6 +7,7 @@ from plugin.opening import renew_token
 from plugin.step import Step, Verdict
 from protocol.failures import Code, Failed
 from protocol.mcp.replies import Outcome
+from protocol.mcp.session import DELETE_TIMEOUT
 from protocol.wire.steps import Status, StepResult
 
 __all__ = ["disconnect"]
@@ -35,9 +36,10 @@ def _end(step: Step) -> Ending:
     connection = step.alias.connection
     if connection is None:
         return _succeeded("not-needed", "There is no session to end.", {})
-    # Whether or not the token can be renewed, the session is ended: a lapsed token may still do for that.
+    # Whether or not the token can be renewed, the session is ended: a lapsed token may still do for that, and cleaning
+    # up waits no longer for the issuer than for the server.
     with contextlib.suppress(Failed):
-        renew_token(step)
+        renew_token(step, DELETE_TIMEOUT)
     outcome = connection.end()
     http = step.http(outcome)
     if outcome.kind == "result":

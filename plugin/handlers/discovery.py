@@ -2,15 +2,19 @@
 
 from typing import Any
 
-from oauth.challenge import Demand
+from oauth.challenge import Demand, Probe, ask
 from oauth.discovery import Found, Target
+from oauth.discovery import discover as find_server
+from oauth.fetching import Fetcher
+from oauth.perform import Performer
 from oauth.record import Entry, as_facts
 from oauth.settings import LISTED, Settings
 from oauth.urls import is_loopback
+from plugin.identity import NAME, VERSION
 from plugin.opening import endpoint, transport
-from plugin.signin import SignIn
 from plugin.step import Step, Verdict
 from protocol.failures import Failed
+from protocol.mcp.attempts import Interrupt
 from protocol.wire.steps import StepResult
 
 __all__ = ["discover"]
@@ -35,13 +39,19 @@ def _find(step: Step, record: list[Entry]) -> Found:
     # Without settings everything is looked at that some settings would allow: to tell is not to use it.
     settings = alias.binding.oauth or Settings(LISTED, any_authentication=True, loopback_http=is_loopback(url))
     target = Target(url, settings, context.origins)
-    alias.discovery = SignIn(target, transport(alias.binding, context), context.learn, context.open_no_consent)
+    way, interrupt = transport(alias.binding, context), Interrupt()
+    fetch = Fetcher(way, interrupt, name=NAME, version=VERSION, timeout=alias.binding.timeout_ms / 1000)
+    show = lambda url: context.open_consent(alias.name, url, lambda: interrupt.is_set)  # noqa: E731
+    alias.discovery = Performer(fetch, context.learn, show, interrupt)
     try:
-        demand = alias.discovery.ask(alias.binding.headers, step.stop_if_cancelled, record)
+        step.stop_if_cancelled()
+        demand = alias.discovery.run(ask(Probe(url, alias.binding.headers, NAME, VERSION), record))
         step.facts["demand"] = _demand(demand)
-        return alias.discovery.discover(demand, record)
+        return alias.discovery.run(find_server(target, demand, record))
     finally:
-        alias.discovery.close()
+        alias.discovery = None
+        way.close()
+        interrupt.close()
 
 
 def _demand(demand: Demand | None) -> dict[str, Any] | None:

@@ -69,6 +69,7 @@ def _sign_in(step: Step) -> SignIn:
         alias.sign_in = SignIn(
             target,
             transport(alias.binding, context),
+            alias.binding.timeout_ms / 1000,
             context.learn,
             lambda url, stop: context.open_consent(alias.name, url, stop),
         )

@@ -16,12 +16,10 @@ from protocol.mcp.messages import Notification, Request, notification_body, requ
 from protocol.mcp.negotiation import Negotiated, initialize_params, negotiate
 from protocol.mcp.paging import Inventory, Limits, read_inventory
 from protocol.mcp.replies import Asked, Outcome
-from protocol.mcp.session import Session, State, session_id_fault
+from protocol.mcp.session import DELETE_TIMEOUT, Session, State, session_id_fault
 
 __all__ = ["Connection", "Settings", "State"]
 
-#: Seconds that the DELETE of a session may take, whatever the timeout (the seed, "Session cleanup").
-DELETE_TIMEOUT: Final = 1.5
 #: Seconds that `notifications/cancelled` may take: it is a courtesy to a server that is late already.
 CANCEL_TIMEOUT: Final = 1.0
 #: Seconds that an answer to a request of the server may take.

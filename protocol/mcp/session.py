@@ -6,7 +6,10 @@ from typing import Any, Final, Literal, TypeAlias
 from protocol.failures import Code, Failure
 from protocol.mcp.revisions import Revision
 
-__all__ = ["Move", "Session", "State", "session_id_fault"]
+__all__ = ["DELETE_TIMEOUT", "Move", "Session", "State", "session_id_fault"]
+
+#: Seconds that the DELETE of a session may take, whatever the timeout (the seed, "Session cleanup").
+DELETE_TIMEOUT: Final = 1.5
 
 #: How a connection stands, as ``facts.connection`` says it.
 State: TypeAlias = Literal["none", "open", "refused", "closed", "disconnected"]

@@ -47,10 +47,6 @@ class Context:
         """Tell the host that nobody can consent any more: the page that it had an alias show is gone."""
         self._notify("consent/gone", {"alias": alias})
 
-    def open_no_consent(self, _url: str, _stop: Callable[[], bool]) -> None:
-        """Refuse to show a consent page, where none is part of what runs. Raises Failed."""
-        raise Failed(Code.INTERNAL, "A consent page was to be opened without a sign-in; report it.")
-
     def progress(self, identity: str | int, done: int, unit: str) -> None:
         """Tell the host how far the running request is; ``unit`` is pages or items."""
         self._notify("progress", {"id": identity, "done": done, "unit": unit})

@@ -1,5 +1,6 @@
 """Stands in for a browser at a consent page: follows redirects by hand, and sends whatever Host it is told to."""
 
+import socket
 from http.client import HTTPConnection
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -34,3 +35,10 @@ def browse(url: str, host: str | None = None) -> list[Page]:
     while (location := pages[-1].headers.get("location")) and len(pages) < 10:
         pages.append(get(urljoin(pages[-1].url, location), host))
     return pages
+
+
+def listens(port: int) -> bool:
+    """Tell whether anybody takes connections on a port of this machine."""
+    with socket.socket() as probe:
+        probe.settimeout(5)
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -10,7 +10,7 @@ from protocol.failures import Code
 from tests.fakes.authorization_server import ACCESS_TOKEN, CODE, SERVER_PATH, AuthorizationServer
 from tests.fakes.http_server import Peer, Request
 
-__all__ = ["MISBEHAVIOURS"]
+__all__ = ["MISBEHAVIOURS", "redirect_at"]
 
 
 def pkce_absent(server: AuthorizationServer) -> None:
@@ -80,6 +80,17 @@ def page_at(path: str, body: bytes, status: int = 200, kind: str = "text/html", 
     return change
 
 
+def redirect_at(route: str, status: int) -> Any:
+    """Move a document to where it is of full use to a client that follows."""
+
+    def change(server: AuthorizationServer) -> None:
+        method, _, path = route.partition(" ")
+        server.routes[f"{method} /moved{path}"] = server.routes[route]
+        server.routes[route] = lambda _, peer: peer.reply(status, b"", ("Location", f"/moved{path}"), kind="text/html")
+
+    return change
+
+
 def unlimited_at(path: str) -> Any:
     def change(server: AuthorizationServer) -> None:
         server.routes[path] = lambda _, peer: peer.json(b'{"a":"' + b"a" * REPLY_LIMIT + b'"}')
@@ -134,7 +145,7 @@ MISBEHAVIOURS: dict[str, tuple[Callable[[AuthorizationServer], None], Code, bool
     "metadata too large": (unlimited_at(f"GET {SERVER_PATH}"), Code.OAUTH_DISCOVERY_FAILED, False),
     "metadata that drips": (dripping_at(f"GET {SERVER_PATH}"), Code.OAUTH_DISCOVERY_FAILED, False),
     "metadata that redirects": (
-        page_at(f"GET {SERVER_PATH}", b"", 302, "text/html", ("Location", "/metadata")),
+        redirect_at(f"GET {SERVER_PATH}", 302),
         Code.OAUTH_DISCOVERY_FAILED,
         False,
     ),
@@ -169,7 +180,7 @@ MISBEHAVIOURS: dict[str, tuple[Callable[[AuthorizationServer], None], Code, bool
         False,
     ),
     "a redirecting token endpoint": (
-        page_at("POST /token", b"", 307, "text/html", ("Location", "/token2")),
+        redirect_at("POST /token", 307),
         Code.OAUTH_EXCHANGE_FAILED,
         False,
     ),
