@@ -14,8 +14,8 @@ from protocol.failures import Code, Failed
 
 __all__ = ["Listener"]
 
-#: Seconds until :meth:`Listener.expire` is called, at most: a registration, and a host that opens a page.
-OPENING: Final = 600.0
+#: Seconds until :meth:`Listener.expire` is called, at most: a registration and a host that opens a page have 60 each.
+OPENING: Final = 180.0
 #: Seconds that one connection may take for its request. Browsers open some that they never use.
 _VISIT: Final = 10.0
 #: Connections at once. A browser opens two or three.

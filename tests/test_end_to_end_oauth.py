@@ -69,6 +69,7 @@ def text_kept(ran: Ran) -> str:
     return "".join(path.read_text(encoding="utf-8", errors="replace") for path in ran.kept)
 
 
+@pytest.mark.requirement("oauth.flow-never-sees", "oauth.browser-alias", "oauth.shape")
 def test_a_flow_signs_in_at_the_official_servers_login_form(assay: Assay, oauth_server: str, password: str) -> None:
     bind(assay, consentTimeoutMs=60_000)
     assay.write("flow.md", flow(FORM.replace("ANSWER", "approve")))
@@ -126,6 +127,7 @@ def test_a_flow_signs_in_at_the_typescript_sdks_demo(assay: Assay, sdk_oauth_ser
     assert ran.steps[1]["state"]["scopes"] == ["mcp:tools"]
 
 
+@pytest.mark.requirement("oauth.origin-of-the-issuer")
 def test_an_issuer_that_is_not_admitted_is_named_with_what_to_add(
     assay: Assay, sdk_oauth_server: tuple[str, str]
 ) -> None:
@@ -141,6 +143,7 @@ def test_an_issuer_that_is_not_admitted_is_named_with_what_to_add(
     assert ran.statuses[1:] == [f"{command} skipped" for command in ("oauth_finish", "tools", "call", "disconnect")]
 
 
+@pytest.mark.requirement("oauth.callback-error")
 def test_consent_that_is_denied_in_the_form_ends_the_sign_in(assay: Assay, oauth_server: str, password: str) -> None:
     bind(assay)
     assay.write("flow.md", flow(FORM.replace("ANSWER", "deny")))
@@ -149,6 +152,7 @@ def test_consent_that_is_denied_in_the_form_ends_the_sign_in(assay: Assay, oauth
     assert ran.statuses[5:] == ["tools skipped", "call skipped", "disconnect skipped"]
 
 
+@pytest.mark.requirement("oauth.consent-time")
 def test_consent_that_is_never_given_ends_at_its_deadline(assay: Assay, oauth_server: str, password: str) -> None:
     bind(assay, consentTimeoutMs=500)
     assay.write("flow.md", flow('site.wait selector="button[value=approve]"'))
@@ -156,6 +160,7 @@ def test_consent_that_is_never_given_ends_at_its_deadline(assay: Assay, oauth_se
     assert (ran.exit, ran.statuses[2]) == (1, "oauth_finish failed oauth_consent_timeout")
 
 
+@pytest.mark.requirement("oauth.given-up")
 def test_a_sign_in_whose_page_could_not_be_used_is_given_up_and_the_flow_goes_on(
     assay: Assay, oauth_server: str, password: str
 ) -> None:
@@ -225,6 +230,7 @@ def command_line(pid: int) -> str:
         return ""
 
 
+@pytest.mark.requirement("oauth.given-up")
 @pytest.mark.parametrize("find", [chromiums, browser_plugins])
 def test_a_browser_that_dies_while_consent_is_awaited_ends_the_sign_in_at_once(
     assay: Assay, oauth_server: str, password: str, find: Callable[[int], set[int]]
@@ -257,6 +263,7 @@ def test_a_browser_that_dies_before_the_finish_gives_the_sign_in_up(
     assert [step["status"] for step in ran.steps[2:]] == ["skipped"] * 4
 
 
+@pytest.mark.requirement("oauth.between")
 def test_a_plan_refuses_what_may_not_stand_between_the_halves_with_its_place(assay: Assay) -> None:
     text = flow('api.tools\nsite.screenshot name="page"').replace("  site: Browser", "  site: Browser\n  anon: MCP")
     assay.write("flow.md", text)
@@ -277,6 +284,7 @@ MISBEHAVING = [
 ]
 
 
+@pytest.mark.requirement("oauth.flow-never-sees")
 @pytest.mark.parametrize("name", MISBEHAVING)
 def test_a_server_that_misbehaves_leaves_nothing_private_in_anything_kept(assay: Assay, name: str) -> None:
     change, code, _ = MISBEHAVIOURS[name]

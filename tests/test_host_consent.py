@@ -25,6 +25,7 @@ def messages(*arguments: Any) -> list[str]:
     return [problem.message for problem in problems(*arguments)]
 
 
+@pytest.mark.requirement("oauth.shape")
 def test_the_seeds_flow_shape_is_right() -> None:
     shape = 'api.oauth_begin\nsite.click selector="[data-testid=approve]"\napi.oauth_finish\napi.tools'
     assert problems(shape) == ()
@@ -36,6 +37,7 @@ def test_a_second_sign_in_of_the_same_alias_is_a_step_up_and_right() -> None:
     assert problems(f'{halves}\napi.call tool="t"\n{halves}\napi.call tool="t"') == ()
 
 
+@pytest.mark.requirement("oauth.between")
 @pytest.mark.parametrize(
     ("between", "width"),
     [
@@ -79,12 +81,14 @@ def test_no_picture_is_taken_of_a_sign_in_page() -> None:
     assert problems('site.screenshot name="a"\napi.oauth_begin\napi.oauth_finish\nsite.screenshot name="b"') == ()
 
 
+@pytest.mark.requirement("oauth.shape")
 def test_the_halves_have_to_be_a_pair() -> None:
     assert messages("api.oauth_finish") == ["No `api.oauth_begin` stands before it."]
     assert messages("api.oauth_begin") == ["No `api.oauth_finish` stands after it, so the sign-in would never end."]
     assert messages("api.oauth_begin\napi.oauth_finish\napi.oauth_finish") == ["No `api.oauth_begin` stands before it."]
 
 
+@pytest.mark.requirement("oauth.browser-alias")
 @pytest.mark.parametrize(
     ("browsers", "found"), [("", "none"), ("  a: Browser\n  b: Browser\n", "`a`, `b`")], ids=["none", "two"]
 )
@@ -94,6 +98,7 @@ def test_a_sign_in_needs_exactly_one_browser_alias(browsers: str, found: str, gr
     assert told == [f"A sign-in needs exactly one Browser alias, to show its consent page; the flow has {found}."]
 
 
+@pytest.mark.requirement("oauth.by-secret")
 @pytest.mark.parametrize("grant", ["secret", "unknown"])
 def test_a_sign_in_without_consent_needs_no_browser(grant: Grant) -> None:
     assert problems("api.oauth_begin\napi.oauth_finish", "  api: MCP\n", {"api": grant}) == ()

@@ -259,6 +259,7 @@ def test_a_server_that_asks_for_credentials_is_well_and_the_rest_waits_for_them(
 METADATA = "https://desk.example.com/.well-known/oauth-protected-resource"
 
 
+@pytest.mark.requirement("oauth.look-first")
 def test_a_server_that_one_can_sign_in_to_shows_the_whole_way(assay: Command) -> None:
     with AuthorizationServer() as server:
         found = examine(assay, server.url)

@@ -55,6 +55,7 @@ def login(assay: Command, server: AuthorizationServer, *words: str) -> Done:
     return assay("login", server.url, *words)
 
 
+@pytest.mark.requirement("oauth.look-first")
 def test_a_sign_in_tells_its_record_and_what_was_granted_and_keeps_nothing(assay: Command, browser: Path) -> None:
     before = set(assay.folder.rglob("*"))
     with AuthorizationServer() as server:
@@ -100,6 +101,7 @@ def test_scopes_and_a_client_may_be_named_and_no_child_gets_its_secret(
     assert not LeakScanner([CLIENT, SECRET]).find((done.out + done.err).encode())
 
 
+@pytest.mark.requirement("oauth.secret-named-issuer")
 @pytest.mark.parametrize("words", [(), ("--issuer", "listed")])
 def test_a_secret_is_shown_to_no_issuer_that_the_server_chooses(
     assay: Command, browser: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
@@ -113,6 +115,7 @@ def test_a_secret_is_shown_to_no_issuer_that_the_server_chooses(
     assert "`--client-secret-env` needs `--issuer`" in done.err
 
 
+@pytest.mark.requirement("oauth.request-time")
 def test_a_server_that_does_not_answer_is_waited_for_as_long_as_was_said(assay: Command, browser: Path) -> None:
     with AuthorizationServer() as server:
         for route in (f"GET {RESOURCE_PATH}", f"GET {RESOURCE_PATH.removesuffix('/mcp')}"):
@@ -122,6 +125,7 @@ def test_a_server_that_does_not_answer_is_waited_for_as_long_as_was_said(assay: 
     assert "The deadline of 0.5 s passed" in done.err
 
 
+@pytest.mark.requirement("oauth.record")
 def test_a_sign_in_that_fails_shows_how_far_it_came(assay: Command, browser: Path) -> None:
     with AuthorizationServer() as server:
         del server.metadata["code_challenge_methods_supported"]
@@ -149,6 +153,7 @@ def test_a_token_that_the_server_does_not_take_is_a_failure_after_all(assay: Com
     assert "[http_status]" in done.err
 
 
+@pytest.mark.requirement("field.oauth.alone")
 def test_a_bearer_token_beside_the_sign_in_is_refused(
     assay: Command, browser: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +164,7 @@ def test_a_bearer_token_beside_the_sign_in_is_refused(
     assert "may not stand beside a bearer token" in done.err
 
 
+@pytest.mark.requirement("oauth.https")
 def test_an_endpoint_without_tls_that_is_not_on_this_machine_is_refused(assay: Command) -> None:
     done = assay("login", "http://mcp.example.com/mcp")
     assert done.exit == 2

@@ -73,6 +73,7 @@ def stage(tmp_path: Path) -> Iterator[Any]:
         each.session.end()
 
 
+@pytest.mark.requirement("command.oauth-begin", "oauth.private-channel")
 def test_a_consent_page_goes_to_the_browser_and_its_end_is_told(stage: Any) -> None:
     on = stage(oauth_begin=[ASKING])
     assert on.run("oauth_begin").status == "succeeded"
@@ -125,6 +126,7 @@ def test_what_is_no_request_for_a_page_is_refused(stage: Any, request_: Any, cod
     assert on.browser.sent("consent/show") == []
 
 
+@pytest.mark.requirement("oauth.private-channel")
 def test_no_page_is_shown_for_another_command(stage: Any) -> None:
     on = stage(oauth_finish=[ASKING])
     on.run("oauth_finish")

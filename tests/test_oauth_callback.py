@@ -32,6 +32,7 @@ def test_the_code_of_a_callback_that_is_ours_is_returned() -> None:
     assert check(read_query(f"&state={STATE}&extra=1&&code=a%20b+c%2B"), EXPECTED) == "a b c+"
 
 
+@pytest.mark.requirement("oauth.callback-checked")
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
@@ -69,6 +70,7 @@ def test_the_limits_themselves_are_admitted() -> None:
     assert check(read_query(f"code={'a' * 8192}&state={STATE}&{parameters}"), EXPECTED) == "a" * 8192
 
 
+@pytest.mark.requirement("oauth.callback-checked")
 @pytest.mark.parametrize(
     ("query", "message"),
     [
@@ -93,6 +95,7 @@ def test_a_wrong_state_ends_the_attempt_whatever_else_there_is(query: str, messa
     assert outcome(query) == (Code.OAUTH_STATE_MISMATCH, message)
 
 
+@pytest.mark.requirement("oauth.callback-checked")
 @pytest.mark.parametrize(
     ("expected", "issuer", "fits"),
     [
@@ -118,6 +121,7 @@ def test_the_issuer_of_a_callback_follows_the_four_cases_without_normalisation(
         assert outcome(query, expected)[0] is Code.OAUTH_ISSUER_MISMATCH
 
 
+@pytest.mark.requirement("oauth.callback-error")
 @pytest.mark.parametrize(
     ("error", "said"),
     [
@@ -137,6 +141,7 @@ def test_of_an_error_from_another_issuer_its_registered_name_alone_is_told(
     )
 
 
+@pytest.mark.requirement("oauth.callback-error")
 @pytest.mark.parametrize("state", [f"&state={STATE}", ""])
 def test_an_error_without_the_promised_issuer_is_a_denial_that_says_so(state: str) -> None:
     assert outcome(f"error=access_denied{state}", REQUIRED) == (
@@ -163,6 +168,7 @@ def test_a_code_of_another_issuer_is_told_not_to_have_been_used() -> None:
     )
 
 
+@pytest.mark.requirement("oauth.callback-error")
 @pytest.mark.parametrize(
     ("query", "message"),
     [

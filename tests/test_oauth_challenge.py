@@ -43,6 +43,7 @@ def test_the_first_bearer_challenge_counts(field: str, expected: Demand | None) 
     assert read(field) == expected
 
 
+@pytest.mark.requirement("oauth.challenge")
 def test_one_initialize_is_sent_with_the_headers_of_the_binding_and_without_a_token() -> None:
     played, record = probe(answer(b"", 401, www_authenticate='Bearer scope="a", resource_metadata="https://h/prm"'))
     (request,) = played.steps
@@ -66,6 +67,7 @@ def test_one_initialize_is_sent_with_the_headers_of_the_binding_and_without_a_to
     ]
 
 
+@pytest.mark.requirement("oauth.challenge")
 @pytest.mark.parametrize(
     ("page", "reason"),
     [
@@ -87,6 +89,7 @@ def test_a_bare_challenge_is_a_demand_without_metadata_and_scope() -> None:
     assert record[0].reason == "a Bearer challenge with neither metadata nor scope"
 
 
+@pytest.mark.requirement("oauth.challenge")
 @pytest.mark.parametrize(
     ("deleted", "attempt"),
     [

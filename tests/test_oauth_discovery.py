@@ -33,6 +33,7 @@ def text(*lines: str) -> str:
 # --- ten layouts that are found, or not, with the record that a person reads ------------------------------------
 
 
+@pytest.mark.requirement("oauth.resource-places")
 def test_metadata_that_the_challenge_names_is_read_first() -> None:
     named = "https://mcp.example.com/custom/location.json"
     site = {named: resource(scopes_supported=["a"]), PATH_PLACE: resource("https://wrong"), SERVER_PLACE: server()}
@@ -47,6 +48,7 @@ def test_metadata_that_the_challenge_names_is_read_first() -> None:
     )
 
 
+@pytest.mark.requirement("oauth.resource-places")
 def test_without_resource_metadata_in_the_challenge_the_path_is_asked_before_the_root() -> None:
     played, record = find({PATH_PLACE: resource(), ROOT_PLACE: resource("https://x"), SERVER_PLACE: server()})
     assert played.result == Found(played.result.server, ENDPOINT, None, PATH_PLACE)
@@ -58,6 +60,7 @@ def test_without_resource_metadata_in_the_challenge_the_path_is_asked_before_the
     )
 
 
+@pytest.mark.requirement("oauth.discovery", "oauth.resource-places")
 def test_metadata_at_the_root_only_stands_for_the_whole_origin() -> None:
     played, record = find({ROOT_PLACE: resource("https://mcp.example.com"), SERVER_PLACE: server()})
     assert played.result.resource == "https://mcp.example.com"
@@ -71,6 +74,7 @@ def test_metadata_at_the_root_only_stands_for_the_whole_origin() -> None:
     )
 
 
+@pytest.mark.requirement("oauth.discovery")
 def test_an_issuer_with_a_path_has_its_well_known_name_inserted_before_the_path() -> None:
     issuer = f"{AUTH}/tenant/1"
     place = f"{AUTH}/.well-known/oauth-authorization-server/tenant/1"
@@ -85,6 +89,7 @@ def test_an_issuer_with_a_path_has_its_well_known_name_inserted_before_the_path(
     )
 
 
+@pytest.mark.requirement("oauth.discovery")
 def test_an_openid_provider_with_a_realm_is_found_at_the_last_place() -> None:
     issuer = f"{AUTH}/realms/acme"
     site = {
@@ -156,6 +161,7 @@ def test_a_trailing_slash_in_resource_is_kept_and_one_in_the_issuer_is_another_i
     assert (played.result.resource, played.result.issuer) == (ENDPOINT + "/", AUTH + "/")
 
 
+@pytest.mark.requirement("oauth.issuer.endpoint")
 def test_a_server_that_is_its_own_issuer_may_write_its_origin_with_a_slash() -> None:
     own = "https://mcp.example.com/"
     place = "https://mcp.example.com/.well-known/oauth-authorization-server"
@@ -271,6 +277,7 @@ def test_a_well_known_place_where_the_metadata_was_before_keeps_its_turn() -> No
 # --- the resource ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("oauth.resource-covers")
 @pytest.mark.parametrize(
     ("published", "reason"),
     [
@@ -335,7 +342,8 @@ def test_a_challenge_that_names_an_unusable_url_is_passed_over(named: str, reaso
     assert played.failure is None
 
 
-def test_facts_hold_every_attempt_by_name() -> None:
+@pytest.mark.requirement("oauth.record")
+def test_facts_hold_every_entry_by_name() -> None:
     _, record = find({ROOT_PLACE: resource("https://mcp.example.com"), SERVER_PLACE: server()})
     assert as_facts(record)[0] == {
         "document": "protected resource metadata",

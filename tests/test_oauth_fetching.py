@@ -58,6 +58,7 @@ def test_a_request_has_the_time_of_the_binding_a_minute_at_most_and_its_own_wher
     assert transport.allowed == [allowed]
 
 
+@pytest.mark.requirement("oauth.reply-limit")
 def test_a_reply_of_256_kib_is_read_and_one_of_a_byte_more_is_not() -> None:
     sizes = {"/most": REPLY_LIMIT, "/more": REPLY_LIMIT + 1}
     assert REPLY_LIMIT == 262_144

@@ -84,6 +84,7 @@ def consent_url(played: Played) -> dict[str, str]:
     return dict(pairs)
 
 
+@pytest.mark.requirement("oauth.record")
 def test_a_sign_in_asks_in_this_order_and_makes_everything_private_before_it_is_used() -> None:
     first, second, record = sign_in()
     assert second is not None
@@ -121,6 +122,7 @@ def test_a_sign_in_asks_in_this_order_and_makes_everything_private_before_it_is_
     )
 
 
+@pytest.mark.requirement("oauth.callback", "oauth.authorization-url")
 def test_the_authorization_url_carries_proof_scopes_and_the_resource_byte_for_byte() -> None:
     first, _, _ = sign_in()
     url = next(step.url for step in first.steps if isinstance(step, Consent))
@@ -138,6 +140,7 @@ def test_the_authorization_url_carries_proof_scopes_and_the_resource_byte_for_by
     }
 
 
+@pytest.mark.requirement("oauth.authorization-url")
 def test_the_same_redirect_and_resource_go_to_every_request() -> None:
     first, second, _ = sign_in()
     assert second is not None
@@ -150,6 +153,7 @@ def test_the_same_redirect_and_resource_go_to_every_request() -> None:
     assert form["code_verifier"] == PROOF.verifier
 
 
+@pytest.mark.requirement("oauth.callback-path")
 def test_a_bound_client_uses_its_callback_and_registers_nothing() -> None:
     settings = Settings(
         AUTH, client_id="bound-1", callback_path="/my/cb", callback_port=8123, callback_host="localhost"
@@ -163,6 +167,7 @@ def test_a_bound_client_uses_its_callback_and_registers_nothing() -> None:
     assert not any("register" in fetched for fetched in first.fetched)
 
 
+@pytest.mark.requirement("oauth.callback-checked")
 @pytest.mark.parametrize(
     ("change", "code"),
     [
@@ -272,6 +277,7 @@ SERVER = ServerMetadata(AUTH, None, None, None, None, None, None, None, None, Fa
 OFFLINE = SERVER._replace(scopes=("a", "offline_access"))
 
 
+@pytest.mark.requirement("oauth.scopes")
 @pytest.mark.parametrize(
     ("settings", "demanded", "published", "server", "previous", "expected"),
     [
@@ -309,6 +315,7 @@ def test_scopes_are_chosen_in_this_order(
         assert choose(settings, None, found, previous) == expected
 
 
+@pytest.mark.requirement("oauth.three-sign-ins")
 @pytest.mark.parametrize(
     ("step_up", "sign_ins", "granted", "code"),
     [

@@ -109,6 +109,7 @@ class SignIn:
         assert not any(map(listens, self.ports))
 
 
+@pytest.mark.requirement("oauth.discovery")
 def test_a_server_that_behaves_gives_a_token(server: AuthorizationServer) -> None:
     attempted = SignIn(server).run()
     assert attempted.failure is None
@@ -193,6 +194,7 @@ def test_no_redirect_is_followed_where_it_would_lead_to_a_token(
 # --- origins that the host has not admitted ----------------------------------------------------------------------
 
 
+@pytest.mark.requirement("oauth.origin-of-the-issuer")
 @pytest.mark.parametrize("member", ["authorization_endpoint", "token_endpoint", "registration_endpoint"])
 def test_an_endpoint_on_another_origin_is_never_contacted(server: AuthorizationServer, member: str) -> None:
     with HttpServer(lambda _, peer: peer.json({})) as elsewhere:
@@ -205,6 +207,7 @@ def test_an_endpoint_on_another_origin_is_never_contacted(server: AuthorizationS
         assert "GET /authorize" not in server.asked
 
 
+@pytest.mark.requirement("oauth.origin-of-the-issuer")
 def test_resource_metadata_on_another_origin_is_never_contacted(server: AuthorizationServer) -> None:
     with HttpServer(lambda _, peer: peer.json({})) as elsewhere:
         server.challenge = f'Bearer resource_metadata="{elsewhere.origin}/prm"'
@@ -215,6 +218,7 @@ def test_resource_metadata_on_another_origin_is_never_contacted(server: Authoriz
         assert server.asked == ["POST /mcp"]
 
 
+@pytest.mark.requirement("oauth.origin-of-the-issuer")
 def test_an_issuer_on_another_origin_is_never_contacted(server: AuthorizationServer) -> None:
     with HttpServer(lambda _, peer: peer.json({})) as elsewhere:
         server.resource["authorization_servers"] = [elsewhere.origin]

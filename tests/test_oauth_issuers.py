@@ -20,6 +20,7 @@ from tests.fakes.oauth_layouts import (
 from tests.fakes.oauth_script import NOT_FOUND, UNREACHABLE, answer
 
 
+@pytest.mark.requirement("oauth.issuer")
 def test_an_issuer_that_is_not_listed_is_refused_and_the_listed_ones_are_named() -> None:
     issuers = [f"https://a{number}.example" for number in range(7)]
     code, message, _ = failure({PATH_PLACE: resource(ENDPOINT, *issuers)})
@@ -31,6 +32,7 @@ def test_an_issuer_that_is_not_listed_is_refused_and_the_listed_ones_are_named()
     )
 
 
+@pytest.mark.requirement("oauth.issuer.endpoint")
 @pytest.mark.parametrize(
     "listed",
     ["https://mcp.example.com/tenant", "https://mcp.example.com:8443", "http://mcp.example.com", "https://h?x", AUTH],
@@ -62,6 +64,7 @@ def test_listed_issuers_that_are_not_admitted_are_named_with_the_way_to_admit_th
     )
 
 
+@pytest.mark.requirement("oauth.issuer-exact")
 @pytest.mark.parametrize("published", [AUTH + "/", AUTH.upper(), "https://AUTH.example.com", "https://evil.example"])
 def test_metadata_of_another_issuer_is_never_used_however_similar_its_name(published: str) -> None:
     site = {PATH_PLACE: resource(), SERVER_PLACE: server(published), OPENID_PLACE: NOT_FOUND}

@@ -31,6 +31,7 @@ def url(listener: Listener, path: str = PATH, query: str = "code=c-1&state=s-1")
     return f"http://127.0.0.1:{listener.port}{path}" + (f"?{query}" if query else "")
 
 
+@pytest.mark.requirement("oauth.listener")
 def test_a_callback_is_answered_with_a_redirect_that_takes_the_code_out_of_the_address_bar(listener: Listener) -> None:
     page = get(url(listener))
     assert (page.status, page.headers["location"], page.body) == (303, "/done", b"")
@@ -46,6 +47,7 @@ def test_a_callback_is_answered_with_a_redirect_that_takes_the_code_out_of_the_a
     assert not re.search(rb"(?i)signed in|c-1", done.body)
 
 
+@pytest.mark.requirement("oauth.listener")
 def test_a_second_callback_is_refused_and_changes_nothing(listener: Listener) -> None:
     assert get(url(listener)).status == 303
     assert get(url(listener, query="code=other&state=other")).status == 410
@@ -53,6 +55,7 @@ def test_a_second_callback_is_refused_and_changes_nothing(listener: Listener) ->
     assert listener.wait() == "code=c-1&state=s-1"
 
 
+@pytest.mark.requirement("oauth.listener")
 @pytest.mark.parametrize(
     ("path", "query"),
     [
@@ -94,6 +97,7 @@ def test_a_redirect_uri_with_localhost_is_answered_under_that_name_only() -> Non
         listener.close(0)
 
 
+@pytest.mark.requirement("oauth.callback")
 def test_it_listens_on_127_0_0_1_and_nowhere_else(listener: Listener) -> None:
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.2", listener.port)) != 0
@@ -110,6 +114,7 @@ def test_a_closed_listener_is_gone_and_its_wait_ends(listener: Listener) -> None
     listener.close(5)
 
 
+@pytest.mark.requirement("oauth.listener-gone")
 def test_a_listener_is_gone_by_itself_at_its_deadline() -> None:
     listener = Listener("127.0.0.1", 0, PATH)
     listener.expire(0.05)
@@ -151,8 +156,9 @@ def is_gone(listener: Listener) -> bool:
     return not listener._thread.is_alive() and not listens(listener.port)
 
 
+@pytest.mark.requirement("oauth.consent-time")
 def test_the_time_for_a_callback_counts_from_when_the_page_is_open(clock: Clock, clocked: Listener) -> None:
-    clock.now += 500  # a slow registration, and a browser that takes its time
+    clock.now += 150  # a slow registration, and a browser that takes its time
     clocked.expire(120)
     clock.now += 119.9
     assert get(url(clocked, "/x", "")).status == 404
@@ -160,6 +166,7 @@ def test_the_time_for_a_callback_counts_from_when_the_page_is_open(clock: Clock,
     assert clocked.wait() == "code=c-1&state=s-1"
 
 
+@pytest.mark.requirement("oauth.consent-time")
 def test_the_time_for_a_callback_ends_at_its_end(clock: Clock, clocked: Listener) -> None:
     clocked.expire(120)
     clock.now += 119.9
@@ -169,8 +176,9 @@ def test_the_time_for_a_callback_ends_at_its_end(clock: Clock, clocked: Listener
     assert clocked.wait() is None
 
 
-def test_a_listener_that_nobody_gives_a_deadline_has_ten_minutes(clock: Clock, clocked: Listener) -> None:
-    clock.now += 599.9
+@pytest.mark.requirement("oauth.listener-gone")
+def test_a_listener_that_nobody_gives_a_deadline_has_three_minutes(clock: Clock, clocked: Listener) -> None:
+    clock.now += 179.9
     assert get(url(clocked, "/x", "")).status == 404
     clock.now += 0.2
     assert is_gone(clocked)

@@ -106,6 +106,7 @@ def test_a_second_listener_takes_the_place_of_the_first(hands: Hands) -> None:
     assert hands.log.count(("close", 0)) == 2
 
 
+@pytest.mark.requirement("oauth.listener-gone")
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_failure_lets_go_of_the_listener_in_either_half(hands: Hands, keep: bool) -> None:
     with pytest.raises(Failed, match="no"):
@@ -175,6 +176,7 @@ def test_a_flow_is_closed_when_it_is_given_up(hands: Hands) -> None:
     assert closed == [True]
 
 
+@pytest.mark.requirement("oauth.callback")
 def test_without_another_a_performer_opens_the_real_listener(hands: Hands) -> None:
     performer = Performer(hands._fetch, hands._learn, hands._consent, hands.interrupt)
     (port,) = performer.run(steps(LISTEN), keep=True)

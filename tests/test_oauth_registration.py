@@ -40,6 +40,7 @@ def refused(page: Page, settings: Settings | None = None, server: ServerMetadata
     return played.failure.code, record[-1].reason
 
 
+@pytest.mark.requirement("oauth.registration", "oauth.client")
 def test_a_public_native_client_is_registered_with_the_exact_redirect() -> None:
     played, record = client(answer({"client_id": "dyn-1"}, 201))
     request, learn = played.steps
@@ -224,6 +225,7 @@ def test_nothing_is_sent_to_a_registration_endpoint_that_may_not_be_used(
     assert refused(answer({}), server=SERVER._replace(registration_endpoint=endpoint)) == (code, reason)
 
 
+@pytest.mark.requirement("oauth.client")
 def test_a_bound_client_comes_first_and_is_not_registered() -> None:
     settings = Settings(AUTH, client_id="bound-1", client_metadata_url="https://me.example/c")
     played, record = client(answer({}), settings, SERVER._replace(metadata_documents=True))
@@ -242,6 +244,7 @@ def test_a_bound_secret_is_shown_as_the_issuer_lists_it(listed: tuple[str, ...] 
     assert played.result == Client("bound-1", "secret-1", method, "binding")
 
 
+@pytest.mark.requirement("oauth.client")
 def test_a_metadata_document_is_the_client_where_the_issuer_supports_one() -> None:
     url = "https://me.example/client.json"
     settings = Settings(AUTH, client_metadata_url=url)
@@ -251,6 +254,7 @@ def test_a_metadata_document_is_the_client_where_the_issuer_supports_one() -> No
     assert record == [Entry("client registration", url, None, "the client metadata document is the client", True)]
 
 
+@pytest.mark.requirement("oauth.client")
 @pytest.mark.parametrize(
     ("server", "reason"),
     [

@@ -19,6 +19,7 @@ def reason(value: object) -> str:
     return refused.value.reason
 
 
+@pytest.mark.requirement("oauth.consent-time")
 def test_an_issuer_is_enough_and_everything_else_is_the_seeds_letter() -> None:
     assert read_settings({"issuer": ISSUER}) == Settings(
         issuer=ISSUER,
@@ -39,6 +40,7 @@ def test_an_issuer_is_enough_and_everything_else_is_the_seeds_letter() -> None:
     )
 
 
+@pytest.mark.requirement("field.oauth")
 def test_every_field_is_read_from_an_object_and_from_its_json_text() -> None:
     value = {
         "issuer": "http://127.0.0.1:9000",
@@ -140,6 +142,7 @@ def test_what_is_wrong_with_a_value_is_said_with_its_field(value: object, said: 
     assert reason(value) == said
 
 
+@pytest.mark.requirement("oauth.issuer")
 @pytest.mark.parametrize(
     ("issuer", "said"),
     [
@@ -156,6 +159,7 @@ def test_an_issuer_is_an_https_url_without_query_and_fragment(issuer: str, said:
     assert reason({"issuer": issuer}) == f"`issuer` {said} (or `endpoint`, or `listed`)"
 
 
+@pytest.mark.requirement("oauth.callback-path")
 @pytest.mark.parametrize(
     ("path", "fits"),
     [
@@ -186,6 +190,7 @@ def test_a_callback_path_has_letters_digits_slashes_underscores_and_hyphens(path
         assert not schema_fits or path == "/a\n"  # a schema's `$` may match before a last line feed
 
 
+@pytest.mark.requirement("oauth.callback-path", "oauth.secret-named-issuer")
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -257,6 +262,7 @@ def test_only_client_id_and_secret_are_private_and_neither_shows() -> None:
     assert [name for name in properties if properties[name].get("writeOnly")] == ["clientId", "clientSecret"]
 
 
+@pytest.mark.requirement("oauth.https")
 @pytest.mark.parametrize(
     ("endpoint", "loopback", "said"),
     [

@@ -9,6 +9,7 @@ from protocol.failures import Code
 from tests.fakes.oauth_layouts import AUTH, OPENID_PLACE, PATH_PLACE, SERVER_PLACE, failure, find, resource, server
 
 
+@pytest.mark.requirement("oauth.needs")
 @pytest.mark.parametrize(
     ("change", "settings", "code", "reason"),
     [
@@ -112,6 +113,7 @@ def test_an_authorization_server_that_cannot_be_used_safely_is_refused_by_the_me
     assert (found[0], found[2].reason) == (code, reason)
 
 
+@pytest.mark.requirement("oauth.needs")
 @pytest.mark.parametrize(
     ("change", "settings"),
     [

@@ -46,6 +46,7 @@ def form(request: object) -> dict[str, str]:
     return dict(pairs)
 
 
+@pytest.mark.requirement("oauth.exchange")
 def test_a_code_is_exchanged_with_its_verifier_redirect_and_resource() -> None:
     played, record = trade(answer(REPLY))
     assert played.kinds == ["Fetch", "Learn"]
@@ -116,6 +117,7 @@ def test_what_a_reply_may_leave_out_or_spell_otherwise(reply: dict[str, Any], ex
     assert {name: getattr(played.result, name) for name in expected} == expected
 
 
+@pytest.mark.requirement("oauth.left-as-it-is")
 def test_a_refresh_token_is_always_learnt_and_kept_only_when_it_was_asked_for() -> None:
     page = answer({**REPLY, "refresh_token": "rt-1", "id_token": "it-1"})
     for keep, kept in ((False, None), (True, "rt-1")):
@@ -124,6 +126,7 @@ def test_a_refresh_token_is_always_learnt_and_kept_only_when_it_was_asked_for() 
         assert played.result.refresh_token == kept
 
 
+@pytest.mark.requirement("oauth.exchange")
 @pytest.mark.parametrize(
     ("page", "reason"),
     [
@@ -179,6 +182,7 @@ def test_a_reply_that_is_no_usable_token_is_named_and_the_code_is_not_sent_again
         assert private not in played.failure.message
 
 
+@pytest.mark.requirement("oauth.exchange")
 def test_a_lost_reply_is_unknown_and_is_not_asked_for_again() -> None:
     for page, data in ((LATE, {"unknown": True}), (UNREACHABLE, None)):
         played, record = trade(page)
@@ -242,6 +246,7 @@ def test_a_refresh_token_that_is_not_rotated_stays() -> None:
     assert played.result.refresh_token == "rt-old-12345"
 
 
+@pytest.mark.requirement("oauth.refresh")
 def test_a_refresh_token_is_never_shown_to_another_issuer() -> None:
     other = FOUND._replace(server=SERVER._replace(issuer="https://other.example"))
     played = play(refresh(GRANT, other, []), {TOKEN: answer(REPLY)})
@@ -292,6 +297,7 @@ def jwt(payload: str, header: str = '{"alg":"RS256"}') -> str:
     return ".".join((*parts, "c2ln"))
 
 
+@pytest.mark.requirement("oauth.grant-facts")
 @pytest.mark.parametrize(
     ("token", "expected"),
     [
@@ -330,6 +336,7 @@ def test_the_claims_of_a_granted_jwt_come_with_it() -> None:
     assert played.result.claims == Claims(("https://h/mcp",), None, None)
 
 
+@pytest.mark.requirement("oauth.grant-facts")
 def test_evidence_of_a_grant_holds_scopes_expiry_and_audience_and_no_token() -> None:
     facts = {
         "issuer": AUTH,

@@ -79,6 +79,7 @@ def test_every_place_of_metadata_is_at_the_origin_it_was_derived_from(url: str) 
         assert not usable or endpoint_fault(place, loopback_http=True) is None
 
 
+@pytest.mark.requirement("oauth.resource-covers")
 @pytest.mark.parametrize(
     ("resource", "endpoint", "fault"),
     [

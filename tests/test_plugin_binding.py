@@ -209,7 +209,9 @@ REFUSED: list[tuple[dict[str, Any], str | None, str]] = [
 ]
 
 
-@pytest.mark.requirement("field.endpoint", "field.headers.bearer", "token.directory")
+@pytest.mark.requirement(
+    "field.endpoint", "field.headers.bearer", "token.directory", "oauth.https", "field.oauth.alone"
+)
 @pytest.mark.parametrize(("configuration", "field", "reason"), REFUSED)
 def test_a_wrong_field_is_refused_by_alias_and_field_and_its_value_is_not_quoted(
     configuration: dict[str, Any], field: str | None, reason: str
@@ -221,6 +223,7 @@ def test_a_wrong_field_is_refused_by_alias_and_field_and_its_value_is_not_quoted
     assert "s3cr3t" not in message
 
 
+@pytest.mark.requirement("field.oauth")
 @pytest.mark.parametrize("oauth", [OAUTH, json.dumps(OAUTH)])
 def test_oauth_settings_are_an_object_or_its_text_and_what_is_private_in_them_is_listed(oauth: Any) -> None:
     binding = read(oauth=oauth)

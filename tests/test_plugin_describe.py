@@ -72,7 +72,7 @@ def test_the_printed_description_is_made_from_the_tables(described: dict[str, An
     assert described["plugin"] == {"name": "assay-mcp", "version": VERSION, "provider": "MCP"}
 
 
-@pytest.mark.requirement("commands.effects")
+@pytest.mark.requirement("commands.effects", "command.oauth-begin", "command.oauth-finish")
 def test_the_commands_are_those_that_exist(described: dict[str, Any]) -> None:
     seen = {entry["name"]: (entry["effect"], entry["capture"]) for entry in described["commands"]}
     assert seen == {
@@ -94,7 +94,7 @@ def test_the_commands_are_those_that_exist(described: dict[str, Any]) -> None:
     }
 
 
-@pytest.mark.requirement("arguments.path-and-token-file", "deadline.no-argument", "capture.command")
+@pytest.mark.requirement("arguments.path-and-token-file", "deadline.no-argument", "capture.command", "arguments.oauth")
 @pytest.mark.parametrize(
     ("command", "required", "optional"),
     [

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.fakes.authorization_server import (
     RESOURCE_PATH,
     SERVER_PATH,
@@ -15,6 +17,7 @@ def discovered(plugin: Bench) -> Any:
     return json.loads(bytes(plugin.inspector.discover({"alias": "api"})))
 
 
+@pytest.mark.requirement("oauth.look-first")
 def test_discovery_tells_where_a_token_would_come_from_and_changes_nothing() -> None:
     with AuthorizationServer() as server, bench(server, bearerToken="token-of-the-binding") as plugin:
         found = discovered(plugin)
@@ -45,6 +48,7 @@ def test_discovery_tells_where_a_token_would_come_from_and_changes_nothing() -> 
         assert not any("authorization" in request.headers for request in server.requests)
 
 
+@pytest.mark.requirement("oauth.record")
 def test_discovery_that_fails_keeps_its_record() -> None:
     with AuthorizationServer() as server, bench(server) as plugin:
         server.metadata["issuer"] = "https://elsewhere.example"

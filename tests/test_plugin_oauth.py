@@ -25,6 +25,7 @@ from tests.fakes.sign_in_bench import BEGUN, OAUTH, port, sign_in, signing_in, t
 # --- the two halves ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("identity.oauth", "command.oauth-begin", "command.oauth-finish", "oauth.registration")
 def test_a_sign_in_installs_the_token_and_keeps_its_record() -> None:
     with AuthorizationServer() as server, signing_in(server) as plugin:
         begun = plugin.run("oauth_begin")
@@ -76,6 +77,7 @@ def attempt(document: str, url: str, status: int, reason: str) -> dict[str, Any]
     return {"document": document, "url": url, "status": status, "reason": reason, "taken": True}
 
 
+@pytest.mark.requirement("oauth.flow-never-sees")
 def test_everything_private_of_a_sign_in_is_learnt_and_stands_in_no_result() -> None:
     with AuthorizationServer() as server, signing_in(server, refresh=True) as plugin:
         server.tokens["refresh_token"] = REFRESH_TOKEN
@@ -94,6 +96,7 @@ def test_everything_private_of_a_sign_in_is_learnt_and_stands_in_no_result() -> 
         assert not any(LeakScanner([*private, *PLANTED]).find(result) for result in kept)
 
 
+@pytest.mark.requirement("public-headers.not-to-oauth")
 def test_private_headers_go_to_the_endpoint_alone_and_public_ones_to_no_oauth_request() -> None:
     with (
         AuthorizationServer() as server,
@@ -108,6 +111,7 @@ def test_private_headers_go_to_the_endpoint_alone_and_public_ones_to_no_oauth_re
         assert "x-region" not in server.requests[0].headers  # the challenge is asked for before any `connect`
 
 
+@pytest.mark.requirement("arguments.oauth")
 def test_a_path_is_joined_before_the_sign_in_begins_and_is_fixed_by_it() -> None:
     with AuthorizationServer() as server:
         server.resource["resource"] = f"{server.url}/team-a"
@@ -124,6 +128,7 @@ def test_a_path_is_joined_before_the_sign_in_begins_and_is_fixed_by_it() -> None
 # --- what may run when ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("oauth.before-the-token")
 @pytest.mark.parametrize("command", ["connect", "tools", "oauth_finish"])
 def test_nothing_but_a_sign_in_runs_on_an_alias_that_has_no_token(command: str) -> None:
     with AuthorizationServer() as server, signing_in(server) as plugin:
@@ -140,6 +145,7 @@ def test_an_alias_without_oauth_cannot_sign_in() -> None:
         assert server.requests == []
 
 
+@pytest.mark.requirement("oauth.between")
 def test_between_the_halves_no_other_command_runs_on_any_alias() -> None:
     with AuthorizationServer() as server:
         others = {"anon": {"endpoint": server.url}}
@@ -162,6 +168,7 @@ def test_between_the_halves_no_other_command_runs_on_any_alias() -> None:
             assert plugin.run_as("anon", "connect", expect={"status": 401})["status"] == "succeeded"
 
 
+@pytest.mark.requirement("oauth.between")
 def test_a_session_of_another_alias_is_not_ended_between_the_halves() -> None:
     with AuthorizationServer() as server:
         server.routes |= {f"{method} /open": server.mcp for method in ("POST", "GET", "DELETE")}
@@ -174,6 +181,7 @@ def test_a_session_of_another_alias_is_not_ended_between_the_halves() -> None:
             assert plugin.run_as("anon", "disconnect")["status"] == "succeeded"
 
 
+@pytest.mark.requirement("oauth.given-up")
 def test_disconnect_between_the_halves_gives_the_sign_in_up() -> None:
     with AuthorizationServer() as server, signing_in(server) as plugin:
         ports: list[int] = []
@@ -186,6 +194,7 @@ def test_disconnect_between_the_halves_gives_the_sign_in_up() -> None:
         assert plugin.outcome("tools") == ("failed", "disconnected", "disconnected")
 
 
+@pytest.mark.requirement("command.oauth-finish")
 def test_a_sign_in_is_good_for_one_finish() -> None:
     with AuthorizationServer() as server, signing_in(server) as plugin:
         sign_in(plugin)
@@ -193,6 +202,28 @@ def test_a_sign_in_is_good_for_one_finish() -> None:
         assert server.asked.count("POST /token") == 1
 
 
+@pytest.mark.requirement("oauth.left-as-it-is")
+def test_nothing_is_revoked_refreshed_or_deregistered() -> None:
+    with AuthorizationServer() as server, signing_in(server) as plugin:
+        server.metadata["revocation_endpoint"] = f"{server.origin}/revoke"
+        server.registration |= {
+            "registration_client_uri": f"{server.origin}/register/client",
+            "registration_access_token": "rat-of-the-client-4Bz9",
+        }
+        server.tokens |= {"refresh_token": REFRESH_TOKEN, "expires_in": 0}
+        sign_in(plugin)
+        plugin.run("connect")
+        plugin.run("disconnect")
+        plugin.inspector.end()
+        assert [asked for asked in server.asked if "/mcp" not in asked] == [
+            f"GET {SERVER_PATH}",
+            "POST /register",
+            "GET /authorize",
+            "POST /token",
+        ]
+
+
+@pytest.mark.requirement("oauth.before-the-token")
 def test_a_failed_finish_leaves_the_alias_without_a_token_and_another_sign_in_may_begin() -> None:
     with AuthorizationServer() as server, signing_in(server) as plugin:
         server.callback = lambda good: [("error", "access_denied"), ("state", good["state"]), ("iss", good["iss"])]
@@ -206,6 +237,7 @@ def test_a_failed_finish_leaves_the_alias_without_a_token_and_another_sign_in_ma
         assert plugin.outcome("tools") == ("succeeded", None, "open")
 
 
+@pytest.mark.requirement("oauth.exchange")
 def test_a_lost_token_reply_is_unknown_and_its_code_is_spent() -> None:
     def cut(_: Request, peer: Peer) -> None:
         peer.head(200, ("Content-Type", "application/json"), ("Content-Length", "1000"))
@@ -236,6 +268,7 @@ def test_a_host_that_shows_no_page_fails_the_beginning_with_its_own_reason() -> 
         assert plugin.outcome("oauth_finish") == ("failed", "oauth_required", "none")
 
 
+@pytest.mark.requirement("oauth.three-sign-ins")
 def test_an_alias_begins_three_sign_ins_at_most() -> None:
     with AuthorizationServer() as server, signing_in(server) as plugin:
         server.metadata.pop("code_challenge_methods_supported")
@@ -249,6 +282,7 @@ def test_an_alias_begins_three_sign_ins_at_most() -> None:
 # --- without consent -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("oauth.by-secret")
 def test_a_grant_by_secret_goes_through_both_halves_without_a_page() -> None:
     secret: dict[str, Any] = {
         "clientId": "ci-client",

@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from tests.fakes.authorization_server import (
     AuthorizationServer,
 )
@@ -10,6 +12,7 @@ from tests.fakes.plugin_bench import bench
 from tests.fakes.sign_in_bench import OAUTH, port, signing_in
 
 
+@pytest.mark.requirement("oauth.listener-gone")
 def test_a_cancel_while_consent_is_awaited_fails_the_finish_and_closes_the_listener() -> None:
     with AuthorizationServer() as server, signing_in(server) as plugin:
         ports: list[int] = []
@@ -37,6 +40,7 @@ def test_the_id_of_the_request_that_began_it_gives_a_sign_in_up() -> None:
         assert plugin.outcome("oauth_finish") == ("failed", "oauth_required", "none")
 
 
+@pytest.mark.requirement("oauth.listener-gone")
 def test_an_end_between_the_halves_leaves_no_listener() -> None:
     with AuthorizationServer() as server:
         ports: list[int] = []

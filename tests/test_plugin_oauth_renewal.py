@@ -2,6 +2,8 @@
 
 from urllib.parse import parse_qs
 
+import pytest
+
 from tests.fakes.authorization_server import (
     ACCESS_TOKEN,
     CLIENT_ID,
@@ -47,6 +49,7 @@ def age(plugin: Bench, seconds: int) -> None:
     found._received -= seconds
 
 
+@pytest.mark.requirement("oauth.refresh")
 def test_a_token_that_is_about_to_lapse_is_renewed_before_the_next_command() -> None:
     with AuthorizationServer() as server, signing_in(server, refresh=True) as plugin:
         forms = renewing(server)
@@ -80,6 +83,7 @@ def test_a_token_is_renewed_in_the_middle_of_a_session() -> None:
         assert server.seen("tools/call")[0].headers["authorization"] == f"Bearer {SECOND_TOKEN}"
 
 
+@pytest.mark.requirement("oauth.refresh")
 def test_a_renewal_that_fails_fails_the_step_and_is_not_tried_again() -> None:
     with AuthorizationServer() as server, signing_in(server, refresh=True) as plugin:
         renewing(server)
@@ -94,6 +98,7 @@ def test_a_renewal_that_fails_fails_the_step_and_is_not_tried_again() -> None:
         assert server.asked.count("POST /token") == 2
 
 
+@pytest.mark.requirement("oauth.refresh")
 def test_a_disconnect_waits_for_a_renewal_no_longer_than_for_its_delete() -> None:
     with AuthorizationServer() as server, signing_in(server, refresh=True, timeout=600_000) as plugin:
         renewing(server)

@@ -2,6 +2,8 @@
 
 from urllib.parse import parse_qs
 
+import pytest
+
 from tests.fakes.authorization_server import (
     ACCESS_TOKEN,
     RESOURCE_PATH,
@@ -34,6 +36,7 @@ def scopes_asked_for(server: AuthorizationServer) -> list[str]:
     return [parse_qs(query).get("scope", [""])[0] for query in queries]
 
 
+@pytest.mark.requirement("oauth.step-up")
 def test_a_step_up_asks_for_the_union_and_the_session_goes_on_with_the_new_token() -> None:
     with AuthorizationServer() as server, signing_in(server, stepUp=True) as plugin:
         asking_for_more(server)
@@ -51,6 +54,7 @@ def test_a_step_up_asks_for_the_union_and_the_session_goes_on_with_the_new_token
         assert server.seen("DELETE")[0].headers["authorization"] == f"Bearer {SECOND_TOKEN}"
 
 
+@pytest.mark.requirement("oauth.step-up")
 def test_a_step_up_finds_the_metadata_where_the_first_challenge_said_it_was() -> None:
     with AuthorizationServer() as server, signing_in(server, stepUp=True) as plugin:
         server.routes["GET /custom"] = server.routes.pop(f"GET {RESOURCE_PATH}")
@@ -63,6 +67,7 @@ def test_a_step_up_finds_the_metadata_where_the_first_challenge_said_it_was() ->
         assert [asked for asked in server.asked if "custom" in asked or "protected" in asked] == ["GET /custom"] * 2
 
 
+@pytest.mark.requirement("oauth.step-up")
 def test_without_step_up_a_second_sign_in_beside_a_token_is_refused() -> None:
     with AuthorizationServer() as server, signing_in(server) as plugin:
         asking_for_more(server)

@@ -9,6 +9,7 @@ from tests.fakes.processes import until
 from tests.fakes.sign_in_bench import BEGUN, port, signing_in
 
 
+@pytest.mark.requirement("oauth.request-time")
 @pytest.mark.parametrize("route", ["POST /mcp", f"GET {RESOURCE_PATH}", "POST /register"])
 def test_each_request_of_a_sign_in_has_the_time_of_the_binding(route: str) -> None:
     with AuthorizationServer() as server, signing_in(server, timeout=1_000) as plugin:
@@ -19,6 +20,7 @@ def test_each_request_of_a_sign_in_has_the_time_of_the_binding(route: str) -> No
         )
 
 
+@pytest.mark.requirement("oauth.consent-time")
 def test_the_time_for_consent_begins_when_the_page_is_open() -> None:
     with AuthorizationServer() as server, signing_in(server, consentTimeoutMs=100) as plugin:
         register = server.routes["POST /register"]
@@ -32,6 +34,7 @@ def test_the_time_for_consent_begins_when_the_page_is_open() -> None:
         assert plugin.outcome("oauth_finish") == BEGUN
 
 
+@pytest.mark.requirement("oauth.consent-time")
 def test_a_listener_leaves_at_the_end_of_its_time_when_nobody_finishes() -> None:
     with AuthorizationServer() as server, signing_in(server, consentTimeoutMs=100) as plugin:
         ports: list[int] = []
@@ -61,6 +64,7 @@ def test_a_callback_in_time_is_good_for_a_finish_that_comes_later() -> None:
         assert plugin.outcome("oauth_finish") == BEGUN
 
 
+@pytest.mark.requirement("oauth.challenge")
 def test_a_session_that_was_opened_without_a_token_holds_a_sign_in_up_no_longer_than_a_disconnect() -> None:
     with AuthorizationServer() as server, signing_in(server, timeout=600_000) as plugin:
         server.routes["POST /mcp"] = server.mcp

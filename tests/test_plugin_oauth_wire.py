@@ -77,6 +77,7 @@ def server() -> Iterator[AuthorizationServer]:
         yield serving
 
 
+@pytest.mark.requirement("oauth.before-the-token", "oauth.listener-gone", "oauth.callback-checked")
 @pytest.mark.parametrize("name", list(MISBEHAVIOURS))
 def test_every_misbehaviour_ends_in_its_code_with_nothing_left(server: AuthorizationServer, name: str) -> None:
     change, code, unknown = MISBEHAVIOURS[name]
@@ -94,6 +95,7 @@ def test_every_misbehaviour_ends_in_its_code_with_nothing_left(server: Authoriza
         assert "POST /token" not in server.asked
 
 
+@pytest.mark.requirement("oauth.flow-never-sees")
 def test_a_sign_in_that_goes_well_leaves_nothing_but_its_facts(server: AuthorizationServer) -> None:
     with signing_in(server) as sign_in:
         assert sign_in.run()["status"] == "succeeded"
@@ -103,6 +105,7 @@ def test_a_sign_in_that_goes_well_leaves_nothing_but_its_facts(server: Authoriza
     assert {ACCESS_TOKEN, CODE} <= set(sign_in.private)
 
 
+@pytest.mark.requirement("oauth.private-channel")
 def test_the_url_is_announced_as_private_before_the_host_is_asked_to_show_it(server: AuthorizationServer) -> None:
     with signing_in(server) as sign_in:
         sign_in.run()
@@ -112,6 +115,7 @@ def test_the_url_is_announced_as_private_before_the_host_is_asked_to_show_it(ser
     assert written.index(url) < written.index(b'"consent/open"')
 
 
+@pytest.mark.requirement("oauth.listener")
 def test_a_callback_that_comes_twice_is_used_once(server: AuthorizationServer) -> None:
     def twice(url: str) -> list[Page]:
         pages = browse(url)
@@ -124,6 +128,7 @@ def test_a_callback_that_comes_twice_is_used_once(server: AuthorizationServer) -
     assert server.asked.count("POST /token") == 1
 
 
+@pytest.mark.requirement("oauth.listener")
 def test_a_callback_by_another_path_or_host_is_none(server: AuthorizationServer) -> None:
     server.redirect = lambda uri: uri + "/"
 
@@ -164,6 +169,7 @@ def test_a_cancel_of_a_waiting_finish_is_answered_at_once(server: AuthorizationS
         assert (result["status"], result["code"]) == ("failed", "cancelled")
 
 
+@pytest.mark.requirement("oauth.given-up")
 @pytest.mark.parametrize("waiting", [False, True])
 def test_a_cancel_of_the_beginning_gives_the_sign_in_up(server: AuthorizationServer, waiting: bool) -> None:
     with signing_in(server) as sign_in:
@@ -197,6 +203,7 @@ def test_a_cancel_while_the_host_is_asked_for_the_page_ends_the_beginning(server
         assert (result["status"], result["code"]) == ("failed", "cancelled")
 
 
+@pytest.mark.requirement("oauth.exchange")
 def test_a_cancel_during_the_exchange_is_unknown(server: AuthorizationServer) -> None:
     reached = threading.Event()
 
@@ -214,6 +221,7 @@ def test_a_cancel_during_the_exchange_is_unknown(server: AuthorizationServer) ->
         assert (result["status"], result["code"]) == ("unknown", "cancelled")
 
 
+@pytest.mark.requirement("oauth.listener-gone")
 @pytest.mark.parametrize("end", ["shutdown", "input"])
 def test_an_end_while_consent_is_awaited_leaves_no_listener(server: AuthorizationServer, end: str) -> None:
     with signing_in(server) as sign_in:

@@ -83,6 +83,7 @@ def test_consent_reaches_the_callback_while_no_command_of_the_browser_runs(
     assert [text for text in (STATE, CODE, "/authorize", "ada-lovelace") if text.encode() in seen] == []
 
 
+@pytest.mark.requirement("oauth.private-channel")
 def test_nothing_of_the_page_is_recorded_between_begin_and_finish(
     browser: PluginDriver, issuer: Website, listener: Website
 ) -> None:

@@ -16,9 +16,12 @@ import pytest
 from protocol.failures import Code
 
 TESTS = Path(__file__).resolve().parent
-SEEDS = {"004", "000"}
+#: The seeds, and the page that promises more of signing in.
+SEEDS = {"004", "000", "docs/oauth.md"}
+MISBEHAVIOURS = "fakes.oauth_misbehaviours::MISBEHAVIOURS"
 
-#: Code -> a test that produces it: with the real plugin or host, and with the code in the test's own text.
+#: Code -> a test that produces it: with the real plugin or host, and with the code in the test's own text, or in that
+#: of a table whose every row a test carries out.
 PRODUCED: dict[Code, str] = {
     Code.INVALID_ARGUMENTS: "test_plugin_wire::test_what_is_inadmissible_is_refused_by_check_and_by_run_alike",
     Code.INVALID_EXPECTATION: "test_plugin_wire::test_what_is_inadmissible_is_refused_by_check_and_by_run_alike",
@@ -29,6 +32,16 @@ PRODUCED: dict[Code, str] = {
     Code.BINDING_FIXED: "test_plugin_alias::test_naming_one_only_later_is_refused_and_changes_nothing",
     Code.ORIGIN_NOT_ADMITTED: "test_end_to_end_setups::test_an_origin_that_is_not_the_target_is_refused",
     Code.TOKEN_FILE_REFUSED: "test_plugin_alias::test_a_token_file_that_is_not_safe_is_refused_before_contact",
+    Code.OAUTH_REQUIRED: "test_plugin_oauth::test_nothing_but_a_sign_in_runs_on_an_alias_that_has_no_token",
+    Code.OAUTH_DISCOVERY_FAILED: MISBEHAVIOURS,
+    Code.OAUTH_UNSUPPORTED: MISBEHAVIOURS,
+    Code.OAUTH_REGISTRATION_FAILED: MISBEHAVIOURS,
+    Code.OAUTH_CONSENT_DENIED: MISBEHAVIOURS,
+    Code.OAUTH_CONSENT_TIMEOUT: "test_plugin_oauth_wire::test_consent_that_is_never_given_ends_at_its_deadline",
+    Code.OAUTH_CALLBACK_INVALID: MISBEHAVIOURS,
+    Code.OAUTH_STATE_MISMATCH: MISBEHAVIOURS,
+    Code.OAUTH_ISSUER_MISMATCH: MISBEHAVIOURS,
+    Code.OAUTH_EXCHANGE_FAILED: MISBEHAVIOURS,
     Code.UNREACHABLE: "test_end_to_end_setups::test_a_target_that_is_down_says_so_and_keeps_the_evidence",
     Code.TLS_FAILED: "test_plugin_connect::test_the_authorities_of_a_binding_are_added_to_the_system_s",
     Code.TIMEOUT: "test_hostile_wire::TIMEOUT",
@@ -56,8 +69,8 @@ PRODUCED: dict[Code, str] = {
     Code.BROWSER_MISSING: "test_provider_browser::test_a_browser_that_does_not_start_is_told_without_its_output",
     Code.INTERNAL: "test_plugin_wire::test_a_defect_is_a_result_without_the_text_of_the_error",
 }
-#: Codes of what is not there yet: signing in, contracts, and the revision in which servers ask back.
-LATER = {code for code in Code if code.startswith("oauth_")} | {Code.SCHEMA_DRIFT, Code.INPUT_REQUIRED}
+#: Codes of what is not there yet: contracts, and the revision in which servers ask back.
+LATER = {Code.SCHEMA_DRIFT, Code.INPUT_REQUIRED}
 
 
 @cache
@@ -100,6 +113,12 @@ def test_each_requirement_is_written_down_whole_and_once() -> None:
     assert len({entry["text"] for entry in requirements()}) == len(ids)
 
 
+def test_what_a_page_promises_stands_in_a_section_of_it() -> None:
+    page = (TESTS.parent / "docs" / "oauth.md").read_text(encoding="utf-8")
+    headings = set(re.findall(r"^##? (.+)$", page, re.MULTILINE))
+    assert {entry["section"] for entry in requirements() if entry["seed"] == "docs/oauth.md"} <= headings
+
+
 @pytest.mark.parametrize("entry", requirements(), ids=lambda entry: entry["id"])
 def test_each_requirement_has_the_tests_that_it_names_and_they_are_marked_with_it(entry: dict[str, Any]) -> None:
     proving = {test for test, ids in marked().items() if entry["id"] in ids}
@@ -114,7 +133,7 @@ def test_each_mark_names_a_requirement() -> None:
 def source(name: str) -> str:
     """The text of a test with its decorators, or of a table of a test file."""
     file, _, wanted = name.partition("::")
-    path = TESTS / f"{file}.py"
+    path = TESTS / f"{file.replace('.', '/')}.py"
     text = path.read_text(encoding="utf-8")
     for node in tree(path).body:
         if isinstance(node, ast.FunctionDef) and node.name == wanted:
@@ -134,4 +153,4 @@ def test_every_code_has_a_test_that_produces_it_or_comes_later() -> None:
 
 @pytest.mark.parametrize("code", PRODUCED)
 def test_the_test_of_a_code_is_there_and_names_it(code: Code) -> None:
-    assert re.search(rf"\b{code}\b", source(PRODUCED[code]))
+    assert re.search(rf"\b(?:{code}|Code\.{code.name})\b", source(PRODUCED[code]))
