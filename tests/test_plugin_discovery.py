@@ -57,3 +57,12 @@ def test_discovery_that_fails_keeps_its_record() -> None:
         assert found["facts"]["signIn"][-1]["taken"] is False
         assert "found" not in found["facts"]
         assert plugin.outcome("connect", expect={"status": 401}) == ("succeeded", None, "refused")
+
+
+@pytest.mark.requirement("oauth.request-time")
+def test_each_request_of_a_discovery_has_the_time_of_the_binding() -> None:
+    with AuthorizationServer() as server, bench(server, timeoutMs=1_000) as plugin:
+        server.routes[f"GET {RESOURCE_PATH}"] = lambda _, peer: peer.hold()
+        record = discovered(plugin)["facts"]["signIn"]
+        reasons = [entry["reason"] for entry in record if entry["status"] is None]
+        assert reasons[0].startswith("no usable reply: The deadline of 1 s passed")
