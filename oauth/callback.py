@@ -72,7 +72,7 @@ def check(parameters: dict[str, str], expected: Callback, private: tuple[str, ..
     code; compared in constant time. `oauth_issuer_mismatch`: by the four cases of RFC 9207, section 2.4, as raw
     strings. Either names a registered error and shows nothing else of it, for it may be anyone's.
     `oauth_consent_denied`: the server said no (error `access_denied`) or could not say yes (any other). An error needs
-    no promised ``iss``: our state came back with it, and nothing follows but the end.
+    no promised ``iss``: that it is missing is told, and nothing follows but the end.
     """
     code, error, state = parameters.get("code"), parameters.get("error"), parameters.get("state")
     if code is not None and error is not None:
@@ -93,7 +93,7 @@ def check(parameters: dict[str, str], expected: Callback, private: tuple[str, ..
         unsigned = issuer is None and expected.issuer_required
         raise _denied(error, parameters.get("error_description"), private, unsigned=unsigned)
     if issuer is None and expected.issuer_required:
-        text = f"The callback has no `iss`, although the issuer's metadata promises one; {_unused(error)}."
+        text = "The callback has no `iss`, although the issuer's metadata promises one; the code was not used."
         raise Failed(Code.OAUTH_ISSUER_MISMATCH, text)
     if not is_printable(code or "") or len(code or "") > CODE_LIMIT:
         raise _invalid("its `code` is empty, too long, or not of printable ASCII characters")
