@@ -6,7 +6,7 @@ from urllib.parse import quote_plus
 
 from oauth.settings import Settings
 
-__all__ = ["BASIC", "METHODS", "NONE", "POST", "Client", "authenticate", "usable"]
+__all__ = ["BASIC", "METHODS", "NONE", "POST", "Client", "authenticate", "spellings", "usable"]
 
 # Names of RFC 7591, section 2.
 NONE: Final = "none"
@@ -53,8 +53,26 @@ def authenticate(client: Client) -> tuple[tuple[tuple[str, str], ...], tuple[tup
     """
     named = (("client_id", client.id),)
     if client.method == BASIC:
-        pair = f"{quote_plus(client.id)}:{quote_plus(client.secret or '')}"
-        return (("Authorization", f"Basic {b64encode(pair.encode()).decode()}"),), named
+        return (("Authorization", f"Basic {_credential(client)}"),), named
     if client.method == POST:
         return (), (*named, ("client_secret", client.secret or ""))
     return (), named
+
+
+def spellings(client: Client) -> tuple[str, ...]:
+    """Return how a request spells what is private of a client, where that is not as it is known already.
+
+    These are the credential of the Basic scheme, and id and secret as a form has them. A server that repeats one of
+    them repeats the secret. A metadata document is public, and so is its address.
+    """
+    if client.origin == "document":
+        return ()
+    plain = tuple(text for text in (client.id, client.secret) if text)
+    encoded = tuple(quote_plus(text) for text in plain)
+    credential = (_credential(client),) if client.method == BASIC else ()
+    return (*credential, *(text for text in encoded if text not in plain))
+
+
+def _credential(client: Client) -> str:
+    pair = f"{quote_plus(client.id)}:{quote_plus(client.secret or '')}"
+    return b64encode(pair.encode()).decode()

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final, NamedTuple
 
-from oauth.authentication import Client, authenticate
+from oauth.authentication import Client, authenticate, spellings
 from oauth.challenge import FATAL
 from oauth.claims import Claims, read_claims
 from oauth.discovery import Found
@@ -157,6 +157,8 @@ def _ask(request: _Request, record: list[Entry]) -> Flow[Grant]:
     if request.found.resource is not None:
         parameters["resource"] = request.found.resource
     body: str = prepare_token_request(**parameters)
+    if spelled := spellings(request.client):
+        yield Learn(spelled)
     url = request.found.server.token_endpoint or ""
     sent = (("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"), *headers)
     reply: Reply | NoReply = yield Fetch(TOKEN, "POST", url, sent, body.encode("ascii"), seconds=request.seconds)
@@ -180,7 +182,7 @@ def _read(request: _Request, reply: Reply) -> Flow[Grant]:
         raise MetadataError("a redirect, which is not followed")
     if reply.status != 200:
         secret = (request.client.secret,) if request.client.secret else ()
-        raise MetadataError(refusal(reply, (*request.private, *secret)))
+        raise MetadataError(refusal(reply, (*request.private, *secret, *spellings(request.client))))
     kind = reply.field("content-type").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise MetadataError(f"the content type is {quoted(kind)}, not `application/json`")

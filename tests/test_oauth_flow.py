@@ -215,8 +215,8 @@ def test_a_client_with_a_secret_alone_needs_no_consent_and_no_listener() -> None
     first, second, _ = sign_in(settings, site(metadata))
     assert second is not None
     assert set(first.kinds) == {"Fetch"}
-    assert second.kinds == ["Fetch", "Learn"]
-    token = second.steps[0]
+    assert second.kinds == ["Learn", "Fetch", "Learn"]
+    token = second.steps[1]
     assert isinstance(token, Fetch)
     assert dict(parse_qsl((token.body or b"").decode())) == {
         "grant_type": "client_credentials",

@@ -84,13 +84,21 @@ def test_a_code_is_exchanged_with_its_verifier_redirect_and_resource() -> None:
 def test_a_confidential_client_shows_its_secret_as_it_is_registered() -> None:
     basic = Client("client-1", "s:1", "client_secret_basic", "binding")
     played, _ = trade(answer(REPLY), basic)
-    assert isinstance(played.steps[0], Fetch)
-    assert played.steps[0].headers[2] == ("Authorization", "Basic Y2xpZW50LTE6cyUzQTE=")
-    assert form(played.steps[0])["client_id"] == "client-1"
-    assert "client_secret" not in form(played.steps[0])
+    # What a server may repeat of it is private before it is sent.
+    assert played.steps[0] == Learn(("Y2xpZW50LTE6cyUzQTE=", "s%3A1"))
+    assert isinstance(played.steps[1], Fetch)
+    assert played.steps[1].headers[2] == ("Authorization", "Basic Y2xpZW50LTE6cyUzQTE=")
+    assert form(played.steps[1])["client_id"] == "client-1"
+    assert "client_secret" not in form(played.steps[1])
     played, _ = trade(answer(REPLY), basic._replace(method="client_secret_post"))
-    sent = form(played.steps[0])
+    assert played.steps[0] == Learn(("s%3A1",))
+    sent = form(played.steps[1])
     assert (sent["client_id"], sent["client_secret"]) == ("client-1", "s:1")
+
+
+def test_a_client_that_is_a_document_has_nothing_private() -> None:
+    document = Client("https://tools.example/client", None, "none", "document")
+    assert trade(answer(REPLY), document)[0].kinds == ["Fetch", "Learn"]
 
 
 def test_without_a_published_resource_none_is_sent() -> None:
