@@ -2,15 +2,12 @@
 
 import json
 import shlex
-import socket
 import sys
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from host.desktop import Signpost, open_browser
 from protocol.values.leaks import LeakScanner
 from tests.fakes.authorization_server import (
     ACCESS_TOKEN,
@@ -19,7 +16,6 @@ from tests.fakes.authorization_server import (
     RESOURCE_PATH,
     AuthorizationServer,
 )
-from tests.fakes.browser import get
 from tests.host_command import Command, Done
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -169,33 +165,6 @@ def test_an_endpoint_without_tls_that_is_not_on_this_machine_is_refused(assay: C
     done = assay("login", "http://mcp.example.com/mcp")
     assert done.exit == 2
     assert "must be an https URL" in done.err
-
-
-# --- the signpost --------------------------------------------------------------------------------------------------
-
-TARGET = "https://auth.example.com/authorize?state=private-state"
-
-
-def test_a_signpost_sends_its_first_visitor_on_and_nobody_else() -> None:
-    with Signpost(TARGET) as signpost:
-        wrong = get(signpost.url + "x")
-        first, second = get(signpost.url), get(signpost.url)
-    assert [page.status for page in (wrong, first, second)] == [404, 303, 404]
-    assert first.headers["location"] == TARGET
-    assert first.headers["cache-control"] == "no-store"
-    assert "private-state" not in signpost.url
-    with socket.socket() as probe:
-        assert probe.connect_ex(("127.0.0.1", urlsplit(signpost.url).port or 0)) != 0
-
-
-def test_a_browser_that_does_not_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_url: str) -> Any:
-        raise OSError("no such program")
-
-    monkeypatch.setattr("webbrowser.open", fail)
-    assert open_browser("http://127.0.0.1:1/x", ()) is False
-    monkeypatch.setattr("webbrowser.open", lambda url: True)
-    assert open_browser("http://127.0.0.1:1/x", ()) is True
 
 
 def test_the_code_never_reaches_the_terminal(assay: Command, browser: Path) -> None:

@@ -115,8 +115,11 @@ def _login(server: Server, terminal: Terminal, interruption: Interruption) -> in
             signpost = signposts.enter_context(Signpost(url))
             with board.aside():
                 terminal.progress(f"Consent in your browser. If none opens, visit {signpost.url}")
-            if not open_browser(signpost.url, conversation.hidden):
-                with board.aside():
+            open_browser(signpost.url, conversation.hidden, lambda: lament(signpost))
+
+        def lament(signpost: Signpost) -> None:
+            with board.aside():
+                if signpost.awaited:
                     terminal.problem(f"No browser could be opened here (see BROWSER): visit {signpost.url} yourself.")
 
         for half in (BEGIN, FINISH):
