@@ -16,12 +16,12 @@ from host.files import absolute
 from host.inbox import Progress
 from host.interruption import Interruption
 from host.origins import admitted_origins
-from host.outcome import ERROR_EXIT, exit_of_code, remedy
+from host.outcome import ERROR_EXIT, exit_of_code, may_have_run, remedy
 from host.preparation import describe_providers
 from host.private import Private
 from host.session import Identities, Session
 from host.terminal import Terminal, line
-from protocol.failures import Code, Failed
+from protocol.failures import Code, Failed, Failure
 from protocol.values.document import encode
 from protocol.wire.steps import StepResult
 
@@ -33,6 +33,8 @@ ALIAS: Final = "server"
 LIMIT_SECONDS: Final = 600.0
 #: Bytes of arguments in a file or on standard input: what a line of the host wire has room for.
 ARGUMENT_LIMIT: Final = 8 * 1024 * 1024
+#: Nobody minds what became of a session whose plugin died, so its death is told as that alone.
+_DISCONNECT: Final = "disconnect"
 _HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -136,15 +138,22 @@ class Conversation:
     def run(self, command: str, arguments: Mapping[str, str], show: Callable[[str], None] | None = None) -> StepResult:
         """Check and run one command; ``show`` opens the consent page that it asks for.
 
-        Raises Failed: what is refused, ``plugin_died``.
+        A mutation whose plugin died over it is unknown. Raises Failed: what is refused, ``plugin_died`` otherwise.
         """
         provider = self._session.provider(PROVIDER)
         stop = self._session.interrupted
         alias = self._aliases[self.renewals]
         on_consent = None if show is None else partial(self._consent, show)
         with self._shown(command.replace("_", " ")):
-            provider.check(alias, command, arguments, (), stop)
-            result = provider.run(alias, command, arguments, deadline=self._deadline, stop=stop, on_consent=on_consent)
+            effect = provider.check(alias, command, arguments, (), stop)
+            try:
+                result = provider.run(
+                    alias, command, arguments, deadline=self._deadline, stop=stop, on_consent=on_consent
+                )
+            except Failed as failed:
+                if effect != "mutate" or command == _DISCONNECT or not may_have_run(failed.failure):
+                    raise
+                result = _unknown(failed.failure)
         self.is_open = result.facts.get("connection") == "open"
         return result
 
@@ -170,7 +179,7 @@ class Conversation:
         last = self.renewals
         endings = []
         for self.renewals in range(last + 1):
-            endings.append(self.run("disconnect", {}))
+            endings.append(self.run(_DISCONNECT, {}))
         return endings
 
     @contextmanager
@@ -188,7 +197,9 @@ class Conversation:
 
     def end_session(self, terminal: Terminal) -> None:
         """End the session; that a server does not confirm it is worth a line, and no failure."""
-        ended = self.run("disconnect", {})
+        if not self._session.provider(PROVIDER).alive:
+            return
+        ended = self.run(_DISCONNECT, {})
         if ended.status != "succeeded":
             terminal.progress(f"note: {line(self.text(ended.message))}")
 
@@ -198,6 +209,8 @@ class Conversation:
             return
         told = line(self.text(result.message))
         terminal.problem(f"{result.status}: {told} [{line(result.code or '')}]")
+        plugin = result.facts.get("plugin")
+        terminal.last_words(plugin.get("diagnostics") if isinstance(plugin, dict) else None)
         if exit_of_code(result.code) == ERROR_EXIT:
             terminal.problem(f"help: {remedy(result.code)}")
 
@@ -210,6 +223,18 @@ class Conversation:
     def text(self, text: str) -> str:
         """Return a text with nothing private in it."""
         return self._private.text(text)
+
+
+def _unknown(failure: Failure) -> StepResult:
+    """Make the result of a mutation that may have been carried out, though its plugin died over it."""
+    diagnostics = (failure.data or {}).get("diagnostics")
+    return StepResult(
+        status="unknown",
+        code=str(failure.code),
+        message=failure.message,
+        effect="mutate",
+        facts={"plugin": {"diagnostics": diagnostics}} if diagnostics else {},
+    )
 
 
 def read_argument(text: str, standard_input: Callable[[int], bytes]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from host.comparator import Comparator, Compared
 from host.evidence import Evidence
 from host.flow import Flow, Section, Step
-from host.outcome import Conclusion, FlowOutcome, StepOutcome, code_of_failure, conclude
+from host.outcome import Conclusion, FlowOutcome, StepOutcome, code_of_failure, conclude, may_have_run
 from host.provider import Provider
 from host.recorder import Recorder, StepRun, withhold
 from host.runs import CATALOG, Inventory
@@ -22,8 +22,6 @@ __all__ = ["Listener", "Ran", "run_flow"]
 
 #: Seconds that `disconnect` and Cleanup get after the flow's time is up or the user asked to stop.
 CLEANUP_SECONDS: Final = 30.0
-#: Codes of a request that failed without a result: the plugin may have carried it out.
-_MAY_HAVE_RUN: Final = frozenset({Code.PLUGIN_DIED, Code.INTERNAL})
 
 
 class Listener(Protocol):
@@ -245,10 +243,9 @@ def _outcome(step: Step, result: StepResult, compared: Compared | None, millisec
 def _result(step: Step, failure: Failure) -> StepResult:
     """Make a result of a request that got none: unknown where it may have changed something."""
     data: dict[str, Any] = failure.data or {}
-    may_have_run = step.effect == "mutate" and failure.code in _MAY_HAVE_RUN and data.get("sent", False)
     facts = {"plugin": {name: data[name] for name in ("exit", "diagnostics") if data.get(name)}}
     return StepResult(
-        status="unknown" if may_have_run else "failed",
+        status="unknown" if step.effect == "mutate" and may_have_run(failure) else "failed",
         code=code_of_failure(failure),
         message=failure.message,
         effect=step.effect,

@@ -126,9 +126,7 @@ def _interrupted(terminal: Terminal) -> int:
 def _tell(terminal: Terminal, failure: Failure) -> int:
     status = exit_of_failure(failure)
     terminal.problem(f"error: {block(failure.message)} [{line(code_of_failure(failure))}]")
-    diagnostics = (failure.data or {}).get("diagnostics")
-    if diagnostics:
-        terminal.problem("its last words:\n" + "\n".join(f"| {line(row)}" for row in str(diagnostics).splitlines()))
+    terminal.last_words((failure.data or {}).get("diagnostics"))
     # What the host refuses before anything is contacted says itself what to do.
     advice = remedy(code_of_failure(failure))
     if status != REFUSED_EXIT and advice:

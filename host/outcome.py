@@ -22,6 +22,7 @@ __all__ = [
     "exit_of_code",
     "exit_of_failure",
     "gravest",
+    "may_have_run",
     "remedy",
 ]
 
@@ -37,6 +38,8 @@ INTERRUPTED_EXIT: Final = 130
 #: Exit statuses from the gravest on: it wins over the others.
 _GRAVITY: Final = (INTERRUPTED_EXIT, LEAK_EXIT, ERROR_EXIT, UNKNOWN_EXIT, REFUSED_EXIT, FAILED_EXIT, 0)
 _NAMES: Final = frozenset(map(str, Code))
+#: Codes of a request that failed without a result: the plugin may have carried it out.
+_MAY_HAVE_RUN: Final = frozenset({Code.PLUGIN_DIED, Code.INTERNAL})
 
 
 class StepOutcome(NamedTuple):
@@ -118,6 +121,11 @@ def exit_of_failure(failure: Failure) -> int:
     """Return the exit status of a failure; of a plugin's own code, what its description says."""
     own: int | None = (failure.data or {}).get("ownExit")
     return exit_of_code(failure.code) if own is None else own
+
+
+def may_have_run(failure: Failure) -> bool:
+    """Tell whether a request that got no result may have been carried out: a mutation is unknown then."""
+    return failure.code in _MAY_HAVE_RUN and bool((failure.data or {}).get("sent", False))
 
 
 def remedy(code: str | None) -> str:

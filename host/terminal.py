@@ -5,7 +5,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Sequence
-from typing import ClassVar, Final, TextIO
+from typing import Any, ClassVar, Final, TextIO
 
 from host.inert import Form, inert_document, inert_text
 from host.visible import block, legible, line
@@ -95,6 +95,11 @@ class Terminal:
     def problem(self, text: str) -> None:
         """Write lines about what went wrong, quiet or not."""
         self._write(self._error, text)
+
+    def last_words(self, diagnostics: Any) -> None:
+        """Write what a plugin that died wrote last, redacted by now; nothing when it left nothing."""
+        if diagnostics:
+            self.problem("its last words:\n" + "\n".join(f"| {line(row)}" for row in str(diagnostics).splitlines()))
 
     def paint(self, text: str, kind: str, *, error: bool = False) -> str:
         """Colour an escaped text where the stream shows colours."""

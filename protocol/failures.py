@@ -286,7 +286,7 @@ CODES: dict[Code, CodeEntry] = {
     ),
     Code.PLUGIN_DIED: CodeEntry(
         "The plugin ended, or answered outside the protocol.",
-        "Its diagnostics stand beside the message; report it.",
+        "Its last words stand beside the message, if it left any; report it.",
         4,
     ),
     Code.PROVIDER_MISSING: CodeEntry(

@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 
 from tests.command_line import SCRIPT
 from tests.fakes.authorization_server import AuthorizationServer
-from tests.fakes.processes import descendants, gone, until
+from tests.fakes.http_server import Peer, Request
+from tests.fakes.processes import children, descendants, gone, until
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -86,3 +88,27 @@ def test_one_request_to_stop_ends_a_login_whose_browser_stays(tmp_path: Path, nu
         until(lambda: all(map(gone, others)))
         # The browser is the person's own.
         assert not gone(browser)
+
+
+def test_a_plugin_that_dies_while_the_token_is_asked_for_leaves_the_code_in_doubt(tmp_path: Path) -> None:
+    asked, answered = threading.Event(), threading.Event()
+
+    def hold(_request: Request, peer: Peer) -> None:
+        asked.set()
+        answered.wait(60)
+        peer.close()
+
+    with AuthorizationServer() as server, login(tmp_path, server.url, SHOW) as running:
+        server.routes["POST /token"] = hold
+        try:
+            assert asked.wait(60)
+            (plugin,) = [pid for pid in children(running.process.pid) if pid != int((tmp_path / "opened").read_text())]
+            os.kill(plugin, signal.SIGKILL)
+            exit_, out, err = running.end()
+        finally:
+            answered.set()
+    assert (exit_, out) == (3, "")
+    assert err.splitlines()[-2:] == [
+        "unknown: The MCP plugin was ended by SIGKILL. The code may be spent: start the sign-in again. [plugin_died]",
+        "help: Its last words stand beside the message, if it left any; report it.",
+    ]

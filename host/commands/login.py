@@ -127,6 +127,8 @@ def _login(server: Server, terminal: Terminal, interruption: Interruption) -> in
             for row in record_rows(result.facts):
                 terminal.progress(line(conversation.text(row)))
             if result.status != "succeeded":
+                if result.status == "unknown" and result.code == Code.PLUGIN_DIED:
+                    result.message += _DOUBTS[half]
                 return _failed(conversation, terminal, result)
         for row in _granted(result.facts.get("grant")):
             terminal.result(line(conversation.text(row)))
@@ -146,6 +148,13 @@ def _try(conversation: Conversation, terminal: Terminal) -> int:
 def _failed(conversation: Conversation, terminal: Terminal, result: StepResult) -> int:
     conversation.tell(terminal, result)
     return UNKNOWN_EXIT if result.status == "unknown" else exit_of_code(result.code or "")
+
+
+#: What nobody knows when the plugin ends over a half of the sign-in.
+_DOUBTS: Final = {
+    BEGIN: " A client may be registered all the same.",
+    FINISH: " The code may be spent: start the sign-in again.",
+}
 
 
 def _granted(grant: Any) -> list[str]:
