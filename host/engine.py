@@ -193,7 +193,8 @@ class _Engine:
         interruption, least, deadline = self._session.interruption, 2 if always else 1, self._limit(always)
 
         def stop() -> bool:
-            return interruption.level >= least or self._sign_ins.stranded(step)
+            self._sign_ins.look_after(step)
+            return interruption.level >= least
 
         arguments: dict[str, str] = {}
         try:

@@ -1,7 +1,7 @@
 """The sign-in that a running flow is in: its consent page, its end, and what happens when its browser is gone."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from host.answering import OnConsent
 from host.consent import BEGIN, FINISH
@@ -12,6 +12,9 @@ from protocol.failures import Code
 from protocol.wire.steps import StepResult
 
 __all__ = ["SignIns"]
+
+#: How a finish fails whose sign-in was given up: while it waited, or a moment before.
+_GIVEN_UP: Final = frozenset({Code.CANCELLED, Code.OAUTH_REQUIRED})
 
 
 class _Begun(NamedTuple):
@@ -29,6 +32,7 @@ class SignIns:
         self._session = session
         self._begun: _Begun | None = None
         self._shown = False
+        self._stranded = False
         self._given_up: dict[str, str] = {}
 
     def reason(self, step: Step) -> str | None:
@@ -46,9 +50,15 @@ class SignIns:
 
         return show
 
-    def stranded(self, step: Step) -> bool:
-        """Tell whether a step waits for consent that nobody can give any more."""
-        return step.command == FINISH and self._shown and self._session.page_gone
+    def look_after(self, step: Step) -> None:
+        """While a step runs: give up the sign-in that it finishes, where nobody can consent any more.
+
+        Whether consent had come by then its plugin knows alone, and sees that through.
+        """
+        if step.command == FINISH and self._shown and self._session.page_gone and not self._stranded:
+            self._stranded = True
+            if self._begun is not None and self._begun.provider.alive:
+                self._begun.provider.give_up(self._begun.request)
 
     def skip(self, step: Step) -> None:
         """Take note of a step that does not run."""
@@ -64,9 +74,10 @@ class SignIns:
             else:
                 self._close()
         elif step.command == FINISH:
-            if result.code == Code.CANCELLED and self.stranded(step):
-                result.message = f"The browser of the consent page was gone. {result.message}"
-            self._begun = None
+            if self._stranded and result.status == "failed" and result.code in _GIVEN_UP:
+                result.code = str(Code.CANCELLED)
+                result.message = "The browser of the consent page was gone before consent came; no token was asked for."
+            self._begun, self._stranded = None, False
             blocked = self._close()
             if result.code == Code.OAUTH_CONSENT_TIMEOUT and blocked:
                 result.message = f"{result.message} {_refused(blocked)}"

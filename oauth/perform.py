@@ -49,6 +49,7 @@ class Performer:
         self._listen = listen or _listen
         self._lock = threading.Lock()
         self._listener: Listening | None = None
+        self._came = False
 
     def run(self, flow: Flow[_Result], *, keep: bool = False) -> _Result:
         """Drive a flow to its end and return its result. Raises Failed.
@@ -76,6 +77,14 @@ class Performer:
             with self._lock:
                 if self._listener is listener:
                     self._listener = None
+
+    def abandon(self) -> None:
+        """From any thread: like :meth:`cancel`, unless the callback was taken: what it began is seen through."""
+        with self._lock:
+            if self._came:
+                return
+            self._interrupt.set()
+        self.cancel()
 
     def close(self) -> None:
         """Give up a sign-in that is not going to be finished."""
@@ -115,6 +124,7 @@ class Performer:
 
     def _open(self, host: str, port: int, path: str) -> int:
         self._release(0)
+        self._came = False
         listener = self._listen(host, port, path)
         with self._lock:
             self._listener = listener
@@ -127,7 +137,11 @@ class Performer:
 
     def _wait(self) -> str | None:
         listener = self._listener
-        return None if listener is None else listener.wait()
+        query = None if listener is None else listener.wait()
+        with self._lock:
+            # Who gave it up first has had the last word by now: the interrupt is looked at after this.
+            self._came = query is not None
+        return query
 
     def _stop_if_cancelled(self) -> None:
         if self._interrupt.is_set:

@@ -1,6 +1,6 @@
 """Opens an alias's connection: reads what has to be read first, checks the origin, and initializes once."""
 
-from typing import Any
+from typing import Any, Final
 
 from oauth.record import Entry, as_facts
 from oauth.token import grant_facts
@@ -18,6 +18,11 @@ from protocol.mcp.replies import Outcome
 from protocol.wire.context import Context
 
 __all__ = ["endpoint", "open_connection", "renew_token", "require_connection", "transport"]
+
+#: What to do about a 401 to an alias that has signed in.
+_NOT_TAKEN: Final = (
+    "It does not take the token that the issuer gave: compare its scopes and audience (`grant`) with what it asks for."
+)
 
 
 def require_connection(step: Step) -> Connection:
@@ -117,6 +122,7 @@ def _prepare(alias: Alias, context: Context) -> Connection:
         version=VERSION,
         resume=binding.resume,
         elicitation=binding.elicitation,
+        unauthorized=_NOT_TAKEN if alias.sign_in is not None else None,
     )
     return Connection(transport(binding, context), settings, context.learn)
 

@@ -160,13 +160,17 @@ class SignIn:
     def give_up(self, identity: Id | None = None) -> bool:
         """From any thread: let go of a sign-in that is not going to be finished, or cancel its finish.
 
-        With ``identity`` only the one that this request began; tells whether it was that one.
+        With ``identity`` only the one that this request began, and its finish only while it waits for the callback;
+        tells whether it was that one.
         """
         with self._lock:
             if identity is not None and identity != self._began:
                 return False
             self._pending = self._began = None
-        self._performer.cancel()
+        if identity is None:
+            self._performer.cancel()
+        else:
+            self._performer.abandon()
         return True
 
     def close(self) -> None:

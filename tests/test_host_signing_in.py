@@ -45,7 +45,11 @@ class Stage:
         step = STEPS[command]
         provider, deadline = self.session.provider(step.provider), time.monotonic() + seconds
         consent = self.sign_ins.consent(step, deadline, lambda: False)
-        stop = lambda: self.sign_ins.stranded(step)  # noqa: E731
+
+        def stop() -> bool:
+            self.sign_ins.look_after(step)
+            return False
+
         try:
             result = provider.run(step.alias, command, {}, deadline=deadline, stop=stop, on_consent=consent)
         except Failed as failed:
@@ -133,6 +137,15 @@ def test_no_page_is_shown_for_another_command(stage: Any) -> None:
     assert [answer["code"] for answer in on.answers] == [-32601]
 
 
+GONE = "The browser of the consent page was gone before consent came; no token was asked for."
+
+
+def run(on: Stage, command: str) -> int:
+    """The id of the request that ran a command."""
+    (found,) = [entry for entry in on.mcp.log if entry.get("params", {}).get("command") == command if "id" in entry]
+    return int(found["id"])
+
+
 LATE: Any = {"result": {"status": "failed", "code": "oauth_consent_timeout", "message": "Late."}}
 
 
@@ -201,9 +214,41 @@ def test_a_browser_that_dies_while_consent_is_awaited_has_the_finish_cancelled(s
     on.run("oauth_begin")
     started = time.monotonic()
     finished = on.run("oauth_finish", seconds=60)
-    assert (finished.status, finished.code) == ("failed", "cancelled")
-    assert finished.message == "The browser of the consent page was gone. Cancelled."
+    assert (finished.status, finished.code, finished.message) == ("failed", "cancelled", GONE)
     assert time.monotonic() - started < 20
+    # It is the sign-in that is given up, not the request for its end: consent may have come a moment before.
+    assert on.mcp.sent("cancel") == [{"id": run(on, "oauth_begin")}]
+
+
+def test_a_sign_in_that_was_given_up_just_before_its_finish_ran_says_why(stage: Any, tmp_path: Path) -> None:
+    waiting = str(tmp_path / "waiting")
+    dying = {"consent/show": [{"raw_result": {}}, {"wait_for_file": waiting}, {"exit": 3}]}
+    finish = [{"touch": waiting}, {"wait_for_cancel": {"status": "failed", "code": "oauth_required"}}]
+    on = stage(dying, oauth_begin=[ASKING], oauth_finish=[finish])
+    on.run("oauth_begin")
+    finished = on.run("oauth_finish", seconds=60)
+    assert (finished.status, finished.code, finished.message) == ("failed", "cancelled", GONE)
+
+
+def test_a_browser_that_dies_once_consent_has_come_changes_nothing(stage: Any, tmp_path: Path) -> None:
+    waiting = str(tmp_path / "waiting")
+    dying = {"consent/show": [{"raw_result": {}}, {"wait_for_file": waiting}, {"exit": 3}]}
+    finish = [{"touch": waiting}, {"wait_for_cancel": {"status": "succeeded", "code": None, "message": "Signed in."}}]
+    on = stage(dying, oauth_begin=[ASKING], oauth_finish=[finish])
+    on.run("oauth_begin")
+    finished = on.run("oauth_finish", seconds=60)
+    assert (finished.status, finished.message) == ("succeeded", "Signed in.")
+    assert on.sign_ins.reason(STEPS["oauth_finish"]) is None
+
+
+def test_an_exchange_that_is_in_doubt_is_left_so_when_its_browser_is_gone(stage: Any, tmp_path: Path) -> None:
+    waiting = str(tmp_path / "waiting")
+    dying = {"consent/show": [{"raw_result": {}}, {"wait_for_file": waiting}, {"exit": 3}]}
+    finish = [{"touch": waiting}, {"wait_for_cancel": {}}]
+    on = stage(dying, oauth_begin=[ASKING], oauth_finish=[finish])
+    on.run("oauth_begin")
+    finished = on.run("oauth_finish", seconds=60)
+    assert (finished.status, finished.code, finished.message) == ("unknown", "cancelled", "Cancelled.")
 
 
 def test_without_a_page_a_lost_browser_changes_nothing(stage: Any) -> None:

@@ -37,7 +37,8 @@ class Settings(NamedTuple):
     ``endpoint`` is the whole URL, path joined. ``headers`` (pairs) go on every request. ``timeout`` bounds each
     request as a whole, in seconds; ``max_response_bytes`` the body of a reply, before and after decompression.
     ``resume``: a reply stream that a server of 2025-11-25 ended early is taken up once. ``elicitation``: forms are
-    answered with their defaults; without it the capability is not declared.
+    answered with their defaults; without it the capability is not declared. ``unauthorized`` is what to do about a
+    401, where that is not to bind a token.
     """
 
     endpoint: str
@@ -48,6 +49,7 @@ class Settings(NamedTuple):
     version: str = "0"
     resume: bool = False
     elicitation: bool = False
+    unauthorized: str | None = None
 
 
 class Connection:
@@ -188,8 +190,8 @@ class Connection:
         return outcome
 
     def _asked(self, identity: int, method: str) -> Asked:
-        session = self._session
-        return Asked(identity, method, self._channel.url, session.revision, session.id is not None)
+        session, advice = self._session, self._settings.unauthorized
+        return Asked(identity, method, self._channel.url, session.revision, session.id is not None, advice)
 
     def _tell_cancelled(self, identity: int, reason: str) -> dict[str, Any]:
         """Send the one best-effort `notifications/cancelled` (2025-11-25, utilities/cancellation)."""

@@ -41,13 +41,17 @@ class Outcome(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The request. ``revision`` is the one in force, None before one is; ``session``: it named a session."""
+    """The request. ``revision`` is the one in force, None before one is; ``session``: it named a session.
+
+    ``unauthorized`` is what to do about a 401, where that is not to bind a token.
+    """
 
     id: int
     method: str
     url: str
     revision: Revision | None
     session: bool
+    unauthorized: str | None = None
 
 
 class Reply(NamedTuple):
@@ -188,6 +192,8 @@ def _refusing(asked: Asked, reply: Reply) -> Outcome | None:
 
 def _status_message(asked: Asked, reply: Reply) -> str:
     hint = _HINTS.get(reply.status, "Look at the body and the server's log.")
+    if reply.status == 401 and asked.unauthorized is not None:
+        hint = asked.unauthorized
     return f"The server answered HTTP {reply.status} to {asked.method}. {hint}"
 
 
