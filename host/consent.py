@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from host.frontmatter import Frontmatter
-from host.origins import origin
+from host.origins import is_loopback, origin
 from host.problems import Problem, quoted
 from host.rfl import Command
 from host.source import Source
@@ -21,9 +21,6 @@ BROWSER: Final = "Browser"
 _DISCONNECT: Final = "disconnect"
 #: A command of that provider which may not: a picture cannot be searched for what is private.
 _PICTURE: Final = "screenshot"
-
-#: Origins of this machine, where http is as good (RFC 8252, section 7.3), up to their port.
-_LOOPBACK: Final = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
 
 #: How an alias gets its token: with consent in a browser, by its client's secret, in no way, or nobody knows yet.
 Grant: TypeAlias = Literal["consent", "secret", "none", "unknown"]
@@ -66,7 +63,7 @@ def check_page(url: str, admitted: Container[str]) -> None:
     if its not in admitted:
         advice = f"Add `--allow-origin {its}` if it is meant."
         raise Failed(Code.ORIGIN_NOT_ADMITTED, f"The consent page is at {its}, which is not admitted. {advice}")
-    if not its.startswith(("https:", *_LOOPBACK)):
+    if not its.startswith("https:") and not is_loopback(its):
         raise Failed(Code.OAUTH_UNSUPPORTED, f"The consent page is at {its}, which is neither https nor loopback.")
 
 

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from host.answering import OnConsent
 from host.consent import BEGIN, FINISH
 from host.flow import Step
+from host.origins import MISDIRECTED
 from host.provider import Provider
 from host.session import Session
 from protocol.failures import Code
@@ -101,7 +102,10 @@ class SignIns:
         return self._session.close_consent()
 
 
-def _refused(origins: list[str]) -> str:
+def _refused(blocked: list[str]) -> str:
     """Say where a consent page wanted to go, after the last Browser step that could have said so itself."""
-    meant = next((f" Add `--allow-origin {each}` if it is meant." for each in origins if "://" in each), "")
-    return f"Its page tried to go to {', '.join(origins)}, which is not admitted.{meant}"
+    told = [f"Its page was sent to {MISDIRECTED}."] if MISDIRECTED in blocked else []
+    if origins := [each for each in blocked if each != MISDIRECTED]:
+        meant = next((f" Add `--allow-origin {each}` if it is meant." for each in origins if "://" in each), "")
+        told.append(f"Its page tried to go to {', '.join(origins)}, which is not admitted.{meant}")
+    return " ".join(told)

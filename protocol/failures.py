@@ -153,7 +153,7 @@ CODES: dict[Code, CodeEntry] = {
         1,
     ),
     Code.HTTP_STATUS: CodeEntry(
-        "The server answered with an HTTP error instead of an MCP reply.",
+        "The server answered with an HTTP error instead of an MCP reply or a page.",
         'Look at status, challenge and body in the facts; a refusal can be asserted (`expect={"status":401}`).',
         1,
     ),
@@ -254,7 +254,7 @@ CODES: dict[Code, CodeEntry] = {
         1,
     ),
     Code.OAUTH_CALLBACK_INVALID: CodeEntry(
-        "The callback's parameters are missing, repeated or contradictory.",
+        "The callback is not the one that was asked for, or its parameters are missing or contradictory.",
         "The authorization server has to change.",
         1,
     ),

@@ -177,6 +177,7 @@ def test_a_sign_in_whose_page_could_not_be_used_is_given_up_and_the_flow_goes_on
     ]
 
 
+@pytest.mark.requirement("oauth.given-up")
 @pytest.mark.parametrize("find", [chromiums, browser_plugins])
 def test_a_browser_that_dies_while_consent_is_awaited_ends_the_sign_in_at_once(
     assay: Assay, oauth_server: str, password: str, find: Callable[[int], set[int]]

@@ -161,6 +161,10 @@ LATE: Any = {"result": {"status": "failed", "code": "oauth_consent_timeout", "me
                 "Add `--allow-origin https://a.example:443` if it is meant."
             ),
         ),
+        (
+            {"blocked": ["another address than the redirect that was asked for"]},
+            "Late. Its page was sent to another address than the redirect that was asked for.",
+        ),
         ({"blocked": ["a blank page"]}, "Late. Its page tried to go to a blank page, which is not admitted."),
     ],
 )

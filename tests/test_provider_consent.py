@@ -51,7 +51,9 @@ def browser(started: PluginDriver, issuer: Website, listener: Website) -> Plugin
     issuer.pages = {
         "authorize": f"""<h1>May Assay read your tickets, {STATE}?</h1><input id=name>
             <button id=yes onclick="setTimeout(() => location.href = '/grant', 300)">Yes</button>
-            <a id=no href="{listener.origin}/elsewhere">No</a>""",
+            <a id=no href="{listener.origin}/elsewhere">No</a>
+            <a id=name2 href="{listener.origin.replace("127.0.0.1", "localhost")}/callback">No</a>
+            <a id=other href="http://127.0.0.1:9/callback">No</a>""",
         "grant": (302, (("Location", back),)),
     }
     for each in (started.seen, listener.requests, issuer.requests):
@@ -107,13 +109,86 @@ def test_the_callback_is_admitted_as_exactly_what_was_announced_and_not_afterwar
     browser: PluginDriver, issuer: Website, listener: Website
 ) -> None:
     show(browser, issuer, listener)
-    assert told(browser.run("site", "click", selector="#no")) == ("failed", "origin_not_admitted")
+    assert told(browser.run("site", "click", selector="#other")) == ("failed", "origin_not_admitted")
     assert browser.refused("run", "site", "open", url=f"{listener.origin}/callback")[0] == "origin_not_admitted"
     browser.ask("consent/close", {"alias": "site"})
     browser.run("site", "open", url=f"{issuer.origin}/authorize")
     browser.run("site", "click", selector="#yes")
     assert told(browser.run("site", "wait", selector="#nowhere")) == ("failed", "origin_not_admitted")
     assert listener.requests == []
+
+
+MISSED = "another address than the redirect that was asked for"
+
+
+@pytest.mark.parametrize("link", ["#no", "#name2"])
+def test_another_address_than_the_callbacks_is_told_as_that(
+    browser: PluginDriver, issuer: Website, listener: Website, link: str
+) -> None:
+    show(browser, issuer, listener)
+    clicked = browser.run("site", "click", selector=link)
+    assert (told(clicked), clicked["facts"]) == (("failed", "oauth_callback_invalid"), {"blocked": MISSED})
+    assert clicked["message"] == (
+        f"The authorization server sent the page back to this machine, but to {MISSED}: another path, or another name"
+        " of the host. Nobody listens there. Compare `callbackPath` and `callbackHost` with the redirect that the"
+        " client is registered with."
+    )
+    assert listener.requests == []
+
+
+def test_a_consent_page_that_leads_past_the_callback_at_once_is_told_as_that(
+    browser: PluginDriver, issuer: Website, listener: Website
+) -> None:
+    issuer.pages["authorize"] = (302, (("Location", f"{listener.origin}/elsewhere?code={CODE}"),))
+    error = show(browser, issuer, listener)["error"]
+    assert error["data"]["code"] == "oauth_callback_invalid"
+    assert CODE.encode() not in browser.seen
+
+
+CLIENT = (
+    "Most often its server does not know the client, or not with this redirect: compare `clientId`, `callbackPath`,"
+    " `callbackPort` and `callbackHost` with what is registered there."
+)
+LOG = "Look at the authorization server's log."
+
+
+@pytest.mark.parametrize("body", [b"", b"<p>private words</p>"])
+@pytest.mark.parametrize(("status", "advice"), [(400, CLIENT), (404, CLIENT), (503, LOG)])
+def test_a_consent_page_that_is_an_error_is_told_with_its_status(
+    browser: PluginDriver, issuer: Website, listener: Website, status: int, body: bytes, advice: str
+) -> None:
+    issuer.pages["authorize"] = lambda request, peer: peer.reply(status, body, kind="text/html")
+    error = show(browser, issuer, listener)["error"]
+    assert (error["data"]["code"], error["message"]) == (
+        "http_status",
+        f"The consent page answered HTTP {status}, so nobody can consent there. {advice}",
+    )
+    assert STATE.encode() not in browser.seen
+    assert b"private words" not in browser.seen
+
+
+def test_a_callback_that_comes_once_more_is_no_trouble_of_the_consent_page(
+    browser: PluginDriver, issuer: Website, listener: Website
+) -> None:
+    listener.pages = {"callback": (410, ())}
+    issuer.pages["authorize"] = issuer.pages["grant"]
+    assert show(browser, issuer, listener)["result"] == {}
+
+
+def test_a_callback_that_the_listener_does_not_take_is_told_as_that(
+    browser: PluginDriver, issuer: Website, listener: Website
+) -> None:
+    listener.pages = {"callback": (404, ())}
+    issuer.pages["authorize"] = (302, (("Location", f"{listener.origin}/callback#code={CODE}"),))
+    error = show(browser, issuer, listener)["error"]
+    assert (error["data"]["code"], error["message"]) == (
+        "oauth_callback_invalid",
+        (
+            "The authorization server sent the page back at once, and not with what a callback has: its parameters stand"
+            " in the query of the redirect."
+        ),
+    )
+    assert CODE.encode() not in browser.seen
 
 
 def test_where_the_page_was_not_let_go_after_its_last_step_is_told_at_the_end(
@@ -130,13 +205,13 @@ def test_where_the_page_was_not_let_go_after_its_last_step_is_told_at_the_end(
         peer.reply(200)
 
     # The page is told when it may go, and tells once it has long been refused.
-    script = f"fetch('/go').then(() => {{ location.href = '{listener.origin}/x'; setTimeout(fetch, 1000, '/tried') }})"
+    script = "fetch('/go').then(() => { location.href = 'http://127.0.0.1:9/x'; setTimeout(fetch, 1000, '/tried') })"
     issuer.pages |= {"leave": f"<p id=there>there</p><script>{script}</script>", "go": wait, "tried": note}
     show(browser, issuer, listener)
     assert told(browser.run("site", "open", url=f"{issuer.origin}/leave")) == ("succeeded", None)
     go.set()
     assert tried.wait(15)
-    assert browser.ask("consent/close", {"alias": "site"})["result"] == {"blocked": [listener.origin]}
+    assert browser.ask("consent/close", {"alias": "site"})["result"] == {"blocked": ["http://127.0.0.1:9"]}
     assert listener.requests == []
 
 

@@ -3,7 +3,6 @@
 import contextlib
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import click
 
@@ -14,6 +13,7 @@ from host.conversation import Conversation, Server, read_server, variable
 from host.desktop import Signpost, open_browser
 from host.executable import current_environment
 from host.interruption import Interruption, listening
+from host.origins import is_loopback
 from host.outcome import INTERRUPTED_EXIT, UNKNOWN_EXIT, exit_of_code
 from host.sign_in_record import record_rows
 from host.terminal import Terminal, line
@@ -27,7 +27,6 @@ __all__ = ["login"]
 CONSENT_MILLISECONDS: Final = 300_000
 #: Stands for the issuer that the server lists.
 LISTED: Final = "listed"
-_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @click.command()
@@ -72,7 +71,7 @@ def _settings(url: str, given: dict[str, Any]) -> dict[str, Any]:
     oauth: dict[str, Any] = {
         "issuer": given.pop("issuer"),
         "clientAuthentication": "any",
-        "allowLoopbackHttp": url.startswith("http://") and _host(url) in _LOOPBACK,
+        "allowLoopbackHttp": is_loopback(url),
         "consentTimeoutMs": CONSENT_MILLISECONDS,
     }
     if scopes := given.pop("scopes"):
@@ -94,13 +93,6 @@ _PUBLIC: Final = {
     "callback_host": "callbackHost",
     "compat": "compat",
 }
-
-
-def _host(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
 
 
 def _login(server: Server, terminal: Terminal, interruption: Interruption) -> int:

@@ -18,7 +18,7 @@ from protocol.failures import Code, Failed
 from protocol.values.redaction import Redactor
 from protocol.wire.steps import Artifact
 
-__all__ = ["ACTIONS", "Act", "navigate"]
+__all__ = ["ACTIONS", "REFUSED", "Act", "visit"]
 
 #: Seconds that a navigation gets to end once the page was refused something.
 REFUSAL_SECONDS: Final = 0.05
@@ -88,27 +88,32 @@ class Act:
 
 async def open_page(act: Act) -> Outcome:
     """Navigate, until the document is there; what it loads beside itself is not waited for."""
-    statuses: list[int] = []
+    status, _ = await visit(act)
+    facts = {} if status is None else {"http": {"status": status}}
+    state = {"kind": "page", "status": status}
+    if status is not None and status >= REFUSED:
+        return Outcome(f"The page answered HTTP {status}.", "failed", Code.HTTP_STATUS, state, facts)
+    return Outcome("The page is open.", state=state, facts=facts)
+
+
+async def visit(act: Act) -> tuple[int | None, str]:
+    """Navigate, and return the status that the page was answered with in the end, and its address."""
+    answers: list[tuple[int | None, str]] = [(None, "")]
 
     def answered(response: Response) -> None:
         if response.request.is_navigation_request() and response.frame == act.page.main_frame:
-            statuses.append(response.status)
+            answers.append((response.status, response.url))
 
     act.page.on("response", answered)
     try:
         await navigate(act)
     except Error:
         # Chromium takes a refusal without a body for an error of the network.
-        if not statuses or statuses[-1] < REFUSED:
+        if (answers[-1][0] or 0) < REFUSED:
             raise
     finally:
         act.page.remove_listener("response", answered)
-    status = statuses[-1] if statuses else None
-    facts = {} if status is None else {"http": {"status": status}}
-    state = {"kind": "page", "status": status}
-    if status is not None and status >= REFUSED:
-        return Outcome(f"The page answered HTTP {status}.", "failed", Code.HTTP_STATUS, state, facts)
-    return Outcome("The page is open.", state=state, facts=facts)
+    return answers[-1]
 
 
 async def navigate(act: Act) -> None:

@@ -4,13 +4,12 @@ import re
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from host.origins import origin
+from host.origins import is_loopback, origin
 
 __all__ = ["BLANK", "Admission", "place"]
 
 #: Scheme and authority of a URL: all that an origin needs. What follows may be longer than any limit of ours.
 _AUTHORITY: Final = re.compile(r"(https?)://([^/?#\\]*)", re.IGNORECASE)
-_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 #: Where the callback's listener sends a browser, so that the code leaves its address.
 _DONE: Final = "/done"
 #: Pages that hold nothing: what a window shows before it shows anything.
@@ -33,6 +32,17 @@ class Admission:
             return True
         return self._callback is not None and own == self._callback[0] and _path(url) in self._callback[1]
 
+    def awaits(self, url: str) -> bool:
+        """Tell whether a URL is the callback's, or at its origin: what answers there is our own listener."""
+        return self._callback is not None and _origin(url) == self._callback[0]
+
+    def misses(self, url: str) -> bool:
+        """Tell whether a URL leads to the callback's port on this machine, and not to the callback."""
+        own = _origin(url)
+        if self._callback is None or own is None or self.admits(url):
+            return False
+        return is_loopback(own) and urlsplit(own).port == urlsplit(self._callback[0]).port
+
     def trusts(self, url: str) -> bool:
         """Tell whether a page of this URL may be given private values: its own origin is admitted."""
         return _origin(url) in self._origins
@@ -42,7 +52,7 @@ class Admission:
         query = url.partition("#")[0].partition("?")[2]
         targets = [value for name, value in parse_qsl(query) if name == "redirect_uri"]
         own = _origin(targets[0]) if len(targets) == 1 else None
-        local = own is not None and urlsplit(own).hostname in _LOOPBACK
+        local = own is not None and is_loopback(own)
         self._callback = (own, frozenset({_path(targets[0]), _DONE})) if own is not None and local else None
 
     def end(self) -> None:

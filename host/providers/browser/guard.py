@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from playwright.async_api import BrowserContext, CDPSession, Error, Frame, Page, Request, Route
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from host.origins import MISDIRECTED
 from host.providers.browser.admission import BLANK, Admission, place
 
 __all__ = ["Blocked", "Guard"]
@@ -19,7 +20,7 @@ _LOAD_SECONDS: Final = 1.0
 
 
 class Blocked(NamedTuple):
-    """A page that was not navigated to: where it lies (an origin), and whether a second window was asked for."""
+    """A page that was not navigated to: where it lies (an origin, MISDIRECTED), and whether it was a second window."""
 
     where: str
     window: bool
@@ -96,7 +97,8 @@ class Guard:
         return self._wished or self._going
 
     def _refuse(self, url: str, *, window: bool) -> None:
-        self._blocked.append(Blocked(place(url), window))
+        missed = not window and self.admission.misses(url)
+        self._blocked.append(Blocked(MISDIRECTED if missed else place(url), window))
         self._refused.set()
         self._move(going=False)
 

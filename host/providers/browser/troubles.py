@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from host.origins import MISDIRECTED
 from host.providers.browser.guard import Blocked
 from host.providers.outcome import Outcome
 from protocol.failures import Code
@@ -54,6 +55,13 @@ def explain(text: str, effect: Effect, *, timeout: bool, over: bool, acting: boo
 
 def blocked_outcome(blocked: Blocked, *, acted: bool) -> Outcome:
     """Return the outcome of a command during which, or before which, the page wanted to go where it may not."""
+    if blocked.where == MISDIRECTED:
+        told = (
+            f"The authorization server sent the page back to this machine, but to {MISDIRECTED}: another path, or"
+            " another name of the host. Nobody listens there. Compare `callbackPath` and `callbackHost` with the"
+            " redirect that the client is registered with."
+        )
+        return Outcome(told, "failed", Code.OAUTH_CALLBACK_INVALID, facts={"blocked": blocked.where})
     what = "open a second window" if blocked.window else "go"
     rule = "; this browser has one page." if blocked.window else ", which is not admitted."
     when = "" if acted else " Nothing of this step was done."

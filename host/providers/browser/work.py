@@ -8,7 +8,7 @@ from typing import Final
 from playwright.async_api import Error
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from host.providers.browser.actions import ACTIONS, Act, navigate
+from host.providers.browser.actions import ACTIONS, REFUSED, Act, visit
 from host.providers.browser.admission import Admission
 from host.providers.browser.binding import Binding
 from host.providers.browser.chromium import Chromium
@@ -29,6 +29,19 @@ SLACK_SECONDS: Final = 1.0
 TELLING_SECONDS: Final = 0.1
 #: Commands after which a page may want to go somewhere.
 _LEAVING: Final = frozenset({"open", "click", "press"})
+#: HTTP status from which on a refusal is the server's own trouble, and what to do about the two kinds.
+_SERVER_ERROR: Final = 500
+_ADVICE: Final = {
+    False: "Most often its server does not know the client, or not with this redirect: compare `clientId`,"
+    " `callbackPath`, `callbackPort` and `callbackHost` with what is registered there.",
+    True: "Look at the authorization server's log.",
+}
+#: What our own listener answers to a callback that comes once more, and why it takes another for none.
+_USED: Final = 410
+_NO_CALLBACK: Final = (
+    "The authorization server sent the page back at once, and not with what a callback has: its parameters stand in the"
+    " query of the redirect."
+)
 
 
 class Work:
@@ -168,5 +181,11 @@ class Work:
 
 
 async def _show(act: Act) -> Outcome:
-    await navigate(act)
-    return Outcome("The consent page is open.")
+    status, address = await visit(act)
+    ours = act.tab.guard.admission.awaits(address)
+    if status is None or status < REFUSED or (ours and status == _USED):
+        return Outcome("The consent page is open.")
+    if ours:
+        return Outcome(_NO_CALLBACK, "failed", Code.OAUTH_CALLBACK_INVALID)
+    told = f"The consent page answered HTTP {status}, so nobody can consent there. {_ADVICE[status >= _SERVER_ERROR]}"
+    return Outcome(told, "failed", Code.HTTP_STATUS)
