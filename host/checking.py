@@ -1,6 +1,6 @@
 """Compares the commands of a flow with its frontmatter, its plugins' descriptions, and one another: makes its steps."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from host.description import ArgumentDescription, CommandDescription, Description
@@ -50,9 +50,14 @@ def check_commands(
     descriptions: Mapping[str, Description],
     inputs: Mapping[str, Input],
     limit: int,
+    used: Iterable[str] = (),
 ) -> Checked:
-    """Check every command in the order of the file, up to ``limit`` problems, and give each step its id."""
+    """Check every command in the order of the file, up to ``limit`` problems, and give each step its id.
+
+    ``used`` are aliases that the flow needs without a command of theirs.
+    """
     checker = _Checker(source, front, descriptions, inputs, _captures(sections))
+    checker.used.update(used)
     taken: dict[str, int] = {}
     made = []
     for section in sections:

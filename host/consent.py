@@ -11,7 +11,7 @@ from host.source import Source
 from protocol.failures import Code, Failed
 from protocol.values.document import JsonError, parse
 
-__all__ = ["BEGIN", "BROWSER", "FINISH", "Grant", "check_page", "check_sign_ins", "read_grant"]
+__all__ = ["BEGIN", "BROWSER", "FINISH", "Grant", "check_page", "check_sign_ins", "consent_browsers", "read_grant"]
 
 #: The two halves of a sign-in, and the provider whose commands may run between them.
 BEGIN: Final = "oauth_begin"
@@ -80,6 +80,14 @@ def check_sign_ins(
         checker.take(command)
     checker.end()
     return checker.problems
+
+
+def consent_browsers(front: Frontmatter, commands: Iterable[Command], grants: Mapping[str, Grant]) -> list[str]:
+    """Return the Browser aliases that a flow's sign-ins use, whether or not a command of theirs is written."""
+    asking = [command.alias.text for command in commands if command.name.text == BEGIN]
+    if all(grants.get(alias, "consent") in ("secret", "none") for alias in asking):
+        return []
+    return [alias for alias, declared in front.providers.items() if declared.provider == BROWSER]
 
 
 class _Checker:

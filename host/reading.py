@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from host.checking import RawSection, check_commands
-from host.consent import Grant, check_sign_ins
+from host.consent import Grant, check_sign_ins, consent_browsers
 from host.description import Description
 from host.flow import Flow, Input, Reading
 from host.frontmatter import Frontmatter, read_frontmatter
@@ -97,9 +97,10 @@ def check_flow(
     problems = [*draft.problems, *_unknown_providers(source, front, descriptions)]
     if not planning:
         problems += _without_value(source, front, inputs)
-    checked = check_commands(source, front, draft.sections, descriptions, inputs, PROBLEM_LIMIT)
-    problems += checked.problems
     commands = [command for section in draft.sections for command in section.commands if not command.broken]
+    used = consent_browsers(front, commands, grants or {})
+    checked = check_commands(source, front, draft.sections, descriptions, inputs, PROBLEM_LIMIT, used)
+    problems += checked.problems
     problems += check_sign_ins(source, front, commands, grants or {})
     flow = None
     if not problems:

@@ -24,6 +24,7 @@ from host.progress import Stage, Teller
 from host.recorder import Recorder
 from host.refusals import innocent, refuse, refuse_flow
 from host.session import Identities, Session
+from host.turns import Turns, callback_ports
 from host.waiting import await_port
 from protocol.failures import CODES, Code, Failed, Failure
 
@@ -31,6 +32,8 @@ __all__ = ["RunOptions", "Runner", "check_jobs", "runs_folder"]
 
 #: Where run folders lie within the folder of evidence.
 RUNS: Final = "runs"
+#: The provider whose aliases sign in.
+_SIGNING_IN: Final = "MCP"
 
 
 class RunOptions(NamedTuple):
@@ -64,6 +67,7 @@ class Runner:
         self._stage = stage
         self._interruption = interruption
         self._known: list[Private] = []
+        self._turns = Turns()
 
     def leaks(self, buffer: bytes) -> bool:
         """Tell whether a buffer holds a private value of any flow that was started."""
@@ -102,8 +106,10 @@ class Runner:
         return run_all(work, options.jobs)
 
     def _counted(self, job: Job, baseline: Baseline | None, options: RunOptions) -> FlowOutcome:
+        ports = callback_ports(job.bound.configurations.get(_SIGNING_IN, {}))
         try:
-            return self._alone(job, baseline, options)
+            with self._turns.take(ports):
+                return self._alone(job, baseline, options)
         finally:
             self._stage.ended()
 

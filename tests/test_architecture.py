@@ -131,6 +131,7 @@ RIM: dict[str, str] = {
     "host/runs.py": "kept runs, read back",
     "host/sides.py": "names of runs and baselines, looked up as files",
     "host/terminal.py": "standard output and standard error",
+    "host/turns.py": "the threads of flows that share a port",
     "host/waiting.py": "the target's port: sockets, a clock",
 }
 

@@ -32,6 +32,24 @@ def test_the_seeds_flow_shape_is_right() -> None:
     assert problems(shape, PROVIDERS, CONSENT) == ()
 
 
+@pytest.mark.parametrize(
+    ("grants", "unused"),
+    [(None, []), (CONSENT, []), ({"api": "unknown"}, []), ({"api": "secret"}, ["The alias `site` is not used."])],
+)
+def test_the_browser_of_a_page_that_asks_nothing_is_used(grants: dict[str, Grant] | None, unused: list[str]) -> None:
+    text = f"---\nname: Test\nproviders:\n{PROVIDERS}---\n```rfl\napi.oauth_begin\napi.oauth_finish\n```\n"
+    found = check_flow(parse_flow("a.md", text.encode()), SIGNING_IN, {}, grants=grants).flow
+    assert found is not None
+    assert [warning.message for warning in found.warnings] == unused
+
+
+def test_a_browser_that_no_sign_in_needs_is_told_as_unused() -> None:
+    text = f"---\nname: Test\nproviders:\n{PROVIDERS}---\n```rfl\napi.tools\n```\n"
+    found = check_flow(parse_flow("a.md", text.encode()), SIGNING_IN, {}).flow
+    assert found is not None
+    assert [warning.message for warning in found.warnings] == ["The alias `site` is not used."]
+
+
 def test_a_second_sign_in_of_the_same_alias_is_a_step_up_and_right() -> None:
     halves = "api.oauth_begin\napi.oauth_finish"
     assert problems(f'{halves}\napi.call tool="t"\n{halves}\napi.call tool="t"') == ()

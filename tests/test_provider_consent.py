@@ -184,8 +184,8 @@ def test_a_callback_that_the_listener_does_not_take_is_told_as_that(
     assert (error["data"]["code"], error["message"]) == (
         "oauth_callback_invalid",
         (
-            "The authorization server sent the page back at once, and not with what a callback has: its parameters stand"
-            " in the query of the redirect."
+            "The authorization server sent the page back at once, and not with what a callback has:"
+            " its parameters stand in the query of the redirect."
         ),
     )
     assert CODE.encode() not in browser.seen
