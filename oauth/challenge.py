@@ -92,7 +92,7 @@ def _judge(probe: Probe, reply: Reply, found: Demand | None) -> Entry:
         reason = "the server refused `initialize`, and not for want of a token"
         if reply.status < 300:
             reason = "the server asks for no token on `initialize`"
-        elif reply.status < 400:
+        elif reply.redirects:
             reason = "a redirect, which is not followed"
         return Entry(CHALLENGE, probe.endpoint, reply.status, reason, False)
     if found is None:

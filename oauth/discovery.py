@@ -38,6 +38,9 @@ _ACCEPT: Final = (("Accept", "application/json"),)
 _COMPAT_HEADERS: Final = (*_ACCEPT, ("MCP-Protocol-Version", "2025-03-26"))
 #: Codes after which an origin is not asked for a further document: each would cost a whole deadline.
 _DEAD: Final = frozenset((Code.UNREACHABLE, Code.TLS_FAILED, Code.TIMEOUT))
+#: What to do where the resource metadata is nowhere, and where nobody knows.
+_NOT_THERE: Final = "Set `compat` to `2025-03-26` for a server of that revision."
+_NO_ANSWER: Final = "Look at why there was no usable reply, and sign in again."
 
 
 _Read = TypeVar("_Read", ResourceMetadata, ServerMetadata)
@@ -131,7 +134,9 @@ def _resource(target: Target, urls: tuple[str, ...], record: list[Entry], dead: 
     start = len(record)
     found = yield from _ask(_Question(RESOURCE, urls, _ACCEPT, judge), target, record, dead)
     if found is None:
-        raise _missing(RESOURCE, record[start:], "Set `compat` to `2025-03-26` for a server of that revision.")
+        # Only a server that answered for each place may be one that has no such document by its revision.
+        answered = all(each.status is not None for each in record[start:])
+        raise _missing(RESOURCE, record[start:], _NOT_THERE if answered else _NO_ANSWER)
     metadata: ResourceMetadata = found
     return metadata
 
@@ -257,7 +262,7 @@ def _read(reader: Callable[[dict[str, Any]], _Read], document: dict[str, Any]) -
 
 def _document(reply: Reply) -> dict[str, Any]:
     """Return the object of a reply. Raises _PassedOver."""
-    if 300 <= reply.status < 400:
+    if reply.redirects:
         raise _PassedOver("a redirect, which is not followed")
     if reply.status != 200:
         raise _PassedOver("not there" if reply.status in (404, 410) else "refused")

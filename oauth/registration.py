@@ -81,7 +81,7 @@ def _register(target: Target, found: Found, applicant: Applicant, record: list[E
 
 
 def _said(reply: Reply) -> str:
-    return "a redirect, which is not followed" if 300 <= reply.status < 400 else refusal(reply, ())
+    return "a redirect, which is not followed" if reply.redirects else refusal(reply, ())
 
 
 def _metadata(target: Target, found: Found, applicant: Applicant) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """What a sign-in may ask of the world, and what it is answered: the whole vocabulary of its generators."""
 
 from collections.abc import Generator
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from protocol.failures import Code
 
 __all__ = ["Consent", "Fetch", "Flow", "Learn", "Listen", "NoReply", "Reply", "Step", "Wait"]
+
+_REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
 
 
 class Fetch(NamedTuple):
@@ -36,6 +38,11 @@ class Reply(NamedTuple):
 
     def __repr__(self) -> str:
         return f"<Reply {self.status}>"
+
+    @property
+    def redirects(self) -> bool:
+        """Whether it sends its reader elsewhere (RFC 9110, section 15.4). A 304 does not."""
+        return self.status in _REDIRECTS
 
     def field(self, name: str) -> str:
         """Return the first value of a header (its name in lower case), or an empty string."""

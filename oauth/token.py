@@ -178,7 +178,7 @@ def _ask(request: _Request, record: list[Entry]) -> Flow[Grant]:
 
 def _read(request: _Request, reply: Reply) -> Flow[Grant]:
     """Read a reply (RFC 6749, section 5.1). Whatever it calls a token is learnt before anything is made of it."""
-    if 300 <= reply.status < 400:
+    if reply.redirects:
         raise MetadataError("a redirect, which is not followed")
     if reply.status != 200:
         secret = (request.client.secret,) if request.client.secret else ()
@@ -195,7 +195,9 @@ def _read(request: _Request, reply: Reply) -> Flow[Grant]:
 
 def _grant(request: _Request, document: dict[str, Any]) -> Grant:
     token, kind, lifetime = (document.get(name) for name in ("access_token", "token_type", "expires_in"))
-    if not isinstance(token, str) or not _BEARER_TOKEN.match(token) or len(token) > TOKEN_LIMIT:
+    if isinstance(token, str) and len(token) > TOKEN_LIMIT:
+        raise MetadataError(f"`access_token` has {len(token)} characters, and {TOKEN_LIMIT} can be used")
+    if not isinstance(token, str) or not _BEARER_TOKEN.match(token):
         raise MetadataError("`access_token` is missing, or not a token of printable ASCII characters")
     if not isinstance(kind, str) or kind.lower() != "bearer":
         raise MetadataError("`token_type` is not `Bearer`")
