@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from host.outcome import INTERRUPTED_EXIT, REFUSED_EXIT, code_of_failure, exit_of_failure, gravest, remedy
+from host.outcome import ERROR_EXIT, INTERRUPTED_EXIT, REFUSED_EXIT, code_of_failure, exit_of_failure, gravest, remedy
 from host.terminal import Terminal, block, line, open_streams
 from protocol.failures import Code, Failed, Failure
 from protocol.version import VERSION
@@ -79,8 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with _threads_report_to(terminal):
         status = _run(terminal, arguments)
     if reason := terminal.close():
-        failure = Failure(Code.INTERNAL, f"Standard output cannot be written to: {reason}.")
-        status = gravest((status, _tell(terminal, failure)))
+        # No defect, and nothing that a code would tell: what reads the output has not got it.
+        terminal.problem(f"error: Standard output cannot be written to: {reason}. Not all of it was written.")
+        terminal.problem("help: Make room where it goes, or send it elsewhere. What the command did is done.")
+        status = gravest((status, ERROR_EXIT))
     return status
 
 

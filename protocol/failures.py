@@ -299,7 +299,11 @@ CODES: dict[Code, CodeEntry] = {
         "Run `playwright install chromium`, install Chromium, or set ASSAY_CHROMIUM.",
         4,
     ),
-    Code.INTERNAL: CodeEntry("A defect in Assay.", "Report it with the message.", 4),
+    Code.INTERNAL: CodeEntry(
+        "A defect in Assay, or a file that it has to write cannot be written.",
+        "Make room for a file that the message names, or make it writable; report anything else with the message.",
+        4,
+    ),
 }
 
 

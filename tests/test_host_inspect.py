@@ -283,6 +283,29 @@ def test_a_connection_that_is_refused_calls_nothing(assay: Command) -> None:
     assert assay.plugin.ran == ["server.connect"]
 
 
+@pytest.mark.parametrize(
+    ("dying", "rows"),
+    [
+        ([{"exit": 3}], []),
+        ([{"stderr": "It was\ntoo much."}, {"exit": 3}], ["its last words:", "| It was", "| too much."]),
+    ],
+)
+def test_a_call_over_which_the_plugin_dies_is_unknown(assay: Command, dying: list[Any], rows: list[str]) -> None:
+    serve(assay, call=[dying])
+    done = ask(assay, "call", TARGET, "write", "--json")
+    assert (done.exit, done.document["code"]) == (3, "plugin_died")
+    told, *others = done.err.splitlines()
+    assert told.startswith("unknown: The MCP plugin ")  # how it ended is known a moment later only
+    assert told.endswith(". [plugin_died]")
+    assert others == [*rows, "help: Its last words stand beside the message, if it left any; report it."]
+
+
+def test_a_plugin_that_dies_over_a_look_is_an_error(assay: Command) -> None:
+    serve(assay, connect=[[{"exit": 3}]])
+    done = ask(assay, "call", TARGET, "write")
+    assert (done.exit, "[plugin_died]" in done.err) == (4, True)
+
+
 def test_arguments_that_the_plugin_refuses_are_refused_before_the_call(assay: Command) -> None:
     refusal = {"code": -32000, "message": "`arguments` must be a JSON object.", "data": {"code": "invalid_arguments"}}
     assay.behave(check={"call": refusal})

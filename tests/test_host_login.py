@@ -146,7 +146,10 @@ def test_a_token_that_the_server_does_not_take_is_a_failure_after_all(assay: Com
         done = login(assay, server)
     assert done.exit == 1
     assert done.out.startswith("Signed in at ")
-    assert "[http_status]" in done.err
+    assert done.err.endswith(
+        "It does not take the token that the issuer gave: compare its scopes and audience with what it asks for."
+        " [http_status]\n"
+    )
 
 
 @pytest.mark.requirement("field.oauth.alone")
@@ -157,7 +160,42 @@ def test_a_bearer_token_beside_the_sign_in_is_refused(
     with AuthorizationServer() as server:
         done = login(assay, server, "--bearer-env", "TOKEN")
         assert (done.exit, server.requests) == (2, [])
-    assert "may not stand beside a bearer token" in done.err
+    assert done.err == (
+        "error: A sign-in may not stand beside a bearer token: take `--bearer-env` or the header out."
+        " [invalid_binding]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--callback-path", "/done"], "The sign-in cannot be set up: `--callback-path` must not be /done"),
+        (["--client-id-env", "CLIENT_ID"], "`--client-id-env` needs a `--callback-path` beside it"),
+        (["--client-metadata-url", "http://x.example/c"], "`--client-metadata-url` must be an https URL"),
+        (["--scope", "a b"], "`--scope` must hold scopes of printable ASCII"),
+        (["--issuer", "http://auth.example.com"], "`--issuer` must be an https URL."),
+    ],
+)
+def test_what_is_wrong_with_an_option_is_told_by_its_name(
+    assay: Command, monkeypatch: pytest.MonkeyPatch, words: list[str], told: str
+) -> None:
+    monkeypatch.setenv("CLIENT_ID", CLIENT)
+    done = assay("login", "https://mcp.example.com/mcp", *words)
+    assert (done.exit, told in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize("url", ["HTTP://127.0.0.1:1/mcp", "http://127.0.0.2:1/mcp", "http://[::1]:1/mcp"])
+def test_an_endpoint_on_this_machine_needs_no_tls_however_it_is_spelled(assay: Command, url: str) -> None:
+    done = assay("login", url)
+    assert (done.exit, "[unreachable]" in done.err) == (4, True), done.err
+
+
+def test_a_server_without_metadata_is_told_with_the_option_for_old_ones(assay: Command) -> None:
+    with AuthorizationServer() as server:
+        for path in ("/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server"):
+            del server.routes[f"GET {path}"]
+        done = login(assay, server)
+    assert "Give `--compat 2025-03-26` for a server of that revision. [oauth_discovery_failed]" in done.err
 
 
 @pytest.mark.requirement("oauth.https")

@@ -16,6 +16,7 @@ from host.interruption import Interruption, listening
 from host.origins import is_loopback
 from host.outcome import INTERRUPTED_EXIT, UNKNOWN_EXIT, exit_of_code
 from host.sign_in_record import record_rows
+from host.sign_in_words import LOGIN, reword
 from host.terminal import Terminal, line
 from protocol.failures import Code, Failed
 from protocol.values.document import integer
@@ -55,8 +56,12 @@ def login(url: str, quiet: bool, plugin: str | None, **given: Any) -> int:
     asked = read_server(url, plugin=plugin, **given)
     asked = asked._replace(configuration={**asked.configuration, "oauth": oauth})
     interruption = Interruption()
-    with listening(interruption):
-        status = _login(asked, terminal, interruption)
+    try:
+        with listening(interruption):
+            status = _login(asked, terminal, interruption)
+    except Failed as failed:
+        code, message, where, data = failed.failure
+        raise Failed(code, reword(message, LOGIN), where=where, data=data) from None
     return INTERRUPTED_EXIT if interruption.level else status
 
 
@@ -117,7 +122,7 @@ def _login(server: Server, terminal: Terminal, interruption: Interruption) -> in
         for half in (BEGIN, FINISH):
             result = conversation.run(half, {}, show)
             for row in record_rows(result.facts):
-                terminal.progress(line(conversation.text(row)))
+                terminal.progress(line(reword(conversation.text(row), LOGIN)))
             if result.status != "succeeded":
                 if result.status == "unknown" and result.code == Code.PLUGIN_DIED:
                     result.message += _DOUBTS[half]
@@ -138,6 +143,7 @@ def _try(conversation: Conversation, terminal: Terminal) -> int:
 
 
 def _failed(conversation: Conversation, terminal: Terminal, result: StepResult) -> int:
+    result.message = reword(result.message, LOGIN)
     conversation.tell(terminal, result)
     return UNKNOWN_EXIT if result.status == "unknown" else exit_of_code(result.code or "")
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from host.doctor.check import Check, ok, problem, skipped, warning
 from host.doctor.reaching import REFUSING, http_facts
+from host.sign_in_words import DOCTOR, reword
 from protocol.failures import Code
 from protocol.values.document import integer
 from protocol.wire.steps import StepResult
@@ -46,11 +47,12 @@ def oauth(connected: StepResult, discovered: StepResult | None) -> Check:
         return skipped("oauth", discovered.message, facts)
     if http_facts(connected).get("status") != UNAUTHORIZED and not _published(discovered):
         return skipped("oauth", "Nothing asks for a sign-in, and no document tells of one.", facts)
+    told = reword(discovered.message, DOCTOR)
     promised = "resource_metadata" in (_bearer(_challenges(http_facts(connected))) or {})
     advice = "The record says which document was asked for, and why it was passed over."
     if promised:
-        return problem("oauth", discovered.message, advice, facts)
-    return warning("oauth", discovered.message, f"{advice} Without a sign-in, tokens have to be brought.", facts)
+        return problem("oauth", told, advice, facts)
+    return warning("oauth", told, f"{advice} Without a sign-in, tokens have to be brought.", facts)
 
 
 def _published(discovered: StepResult) -> bool:
