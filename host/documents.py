@@ -19,12 +19,14 @@ __all__ = [
     "write_content",
     "write_document",
     "write_new",
+    "write_private",
 ]
 
 #: In place of a file name: standard output.
 STANDARD_OUTPUT: Final = "-"
 #: Characters of a file's name that its temporary one keeps: names have 255 bytes, and a character up to 4.
 _NAME_LIMIT: Final = 50
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def check_place(name: str | None) -> None:
@@ -56,6 +58,14 @@ def write_document(name: str, document: Any, terminal: Terminal) -> None:
     write_content(name, pretty(document), "json", terminal)
 
 
+def write_private(name: str, content: bytes) -> None:
+    """Write a file for its owner alone (0600), all of it or nothing. Raises Failed (``invalid_arguments``)."""
+    try:
+        replace_file(Path(name), content, 0o600)
+    except OSError as error:
+        raise _refused(name, error.strerror or "the system refused") from None
+
+
 def write_content(name: str, content: bytes, form: Form, terminal: Terminal) -> None:
     """Write the bytes of a document, all of them or none. Raises Failed (``invalid_arguments``) when that fails."""
     if name == STANDARD_OUTPUT:
@@ -67,8 +77,8 @@ def write_content(name: str, content: bytes, form: Form, terminal: Terminal) -> 
         raise _refused(name, error.strerror or "the system refused") from None
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all, and have it on the disk. Raises OSError.
+def replace_file(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write a file, whole or not at all, and have it on the disk, with a mode less the umask. Raises OSError.
 
     A link stays, and what it leads to is replaced. A device or a pipe is written into: to replace `/dev/null` would
     take it from everyone.
@@ -80,7 +90,7 @@ def replace_file(path: Path, content: bytes) -> None:
     path = _place(path)
     temporary = path.with_name(f".{path.name[:_NAME_LIMIT]}.{secrets.token_hex(4)}")
     try:
-        with temporary.open("xb") as file:
+        with open(os.open(temporary, _NEW_FILE, mode), "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -117,10 +127,9 @@ def append(name: str, content: bytes, limit: int) -> bool:
 def write_new(name: str, text: str, mode: int) -> bool:
     """Write a new file, its folder too, and tell whether it was new; one that exists stays as it is. Raises Failed."""
     path = Path(name)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(os.open(path, flags, mode), "w", encoding="utf-8", newline="\n") as file:
+        with open(os.open(path, _NEW_FILE, mode), "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
         return False

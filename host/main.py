@@ -28,7 +28,7 @@ COMMANDS: Final = {
     "login": "Sign in with OAuth in your own browser, and tell what was granted.",
     "report": "Write reports of kept runs: JUnit, HTML, JSON, GitHub.",
     "diff": "Compare inventories of two runs.",
-    "contract": "Qualify one third-party tool offline.",
+    "contract": "Qualify one third-party tool offline, and pin it.",
     "plugins": "Show the commands of each plugin.",
 }
 ALIASES: Final = {"apply": "run"}

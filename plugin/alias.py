@@ -7,7 +7,8 @@ from plugin.commands import BEGIN, FINISH, Command
 from protocol.failures import Code, Failed
 from protocol.wire.steps import Status
 
-if TYPE_CHECKING:  # imports the HTTP stack, which the first answer must not wait for
+if TYPE_CHECKING:  # imports the HTTP stack, and the contract's rules, which the first answer must not wait for
+    from contract.core.route import Route
     from oauth.perform import Performer
     from plugin.signin import SignIn
     from protocol.mcp.connection import Connection
@@ -33,7 +34,8 @@ class Alias:
 
     ``connection`` is None until the first inspection command opens it, and stays None when nothing could be sent
     (``failed`` is then true). ``sign_in`` is None until the first `oauth_begin`; ``discovery`` carries out a `discover`
-    and is None else. ``headers`` are the public ones of `connect`.
+    and is None else. ``route`` is that of the contract, None until it was read. ``headers`` are the public ones of
+    `connect`.
     """
 
     def __init__(self, name: str, binding: Binding) -> None:
@@ -42,6 +44,7 @@ class Alias:
         self.connection: Connection | None = None
         self.sign_in: SignIn | None = None
         self.discovery: Performer | None = None
+        self.route: Route | None = None
         self.failed = False
         self.headers: dict[str, str] = {}
         self.ending: Ending | None = None

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from oauth.settings import Settings, SettingsError, check_endpoint, read_settings
 from oauth.settings import private_values as oauth_private_values
 from plugin.configuration import (
+    CONTRACT_FIELDS,
     FIELDS,
     FILE_NAME_LIMIT,
     TOKEN_LIMIT,
@@ -28,11 +29,20 @@ from protocol.wire.configuration import (
 )
 from protocol.wire.fields import PRIVATE_MINIMUM, Field
 
-__all__ = ["Binding", "authorization", "join", "private_values", "read_binding", "url_secrets"]
+__all__ = ["Binding", "Contract", "authorization", "join", "private_values", "read_binding", "url_secrets"]
 
 _TOKEN: Final = re.compile(r"[!-~]+\Z")
 _SCHEME_AND_REST: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*[ \t]+(\S.*)\Z", re.DOTALL)
+_ABSOLUTE: Final = re.compile(r"/[^\0]*\Z", re.DOTALL)
+_ROUTE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
 _BEARER: Final = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)\Z")
+
+
+class Contract(NamedTuple):
+    """Where the pin of an alias is: the absolute path of a registry, and the alias of a route in it."""
+
+    registry: str
+    route: str
 
 
 class Binding(NamedTuple):
@@ -55,6 +65,7 @@ class Binding(NamedTuple):
     keep_text: bool
     resume: bool
     elicitation: bool
+    contract: Contract | None
 
     def __repr__(self) -> str:
         return "<Binding>"
@@ -93,6 +104,7 @@ def read_binding(alias: str, configuration: Any) -> Binding:
         keep_text=values["keepText"],
         resume=values["resume"],
         elicitation=values["elicitation"] == "defaults",
+        contract=values["contract"],
     )
 
 
@@ -183,6 +195,19 @@ def _file(value: Any) -> str:
     return path
 
 
+def _contract(value: Any) -> Contract:
+    if isinstance(value, str):
+        value = read_object(value)
+    if not isinstance(value, Mapping) or value.keys() != CONTRACT_FIELDS.keys():
+        raise Rule(f"must be an object of {' and '.join(f'`{name}`' for name in CONTRACT_FIELDS)}, and nothing else")
+    registry, route = value["registry"], value["route"]
+    if not isinstance(registry, str) or len(registry) > FILE_NAME_LIMIT or not _ABSOLUTE.match(registry):
+        raise Rule("must name the registry by its absolute path")
+    if not isinstance(route, str) or not _ROUTE.match(route):
+        raise Rule("must name the route by its alias: 1 to 64 letters, digits, `_`, `.` or `-`")
+    return Contract(registry, route)
+
+
 _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "endpoint": _endpoint,
     "bearerToken": _token,
@@ -194,6 +219,7 @@ _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "keepText": read_switch,
     "resume": read_switch,
     "elicitation": partial(read_choice, field=FIELDS["elicitation"]),
+    "contract": _contract,
 }
 
 

@@ -10,6 +10,7 @@ from protocol.wire.fields import PRIVATE_MINIMUM, Field, Range, number, object_s
 
 __all__ = [
     "CA_FILE_LIMIT",
+    "CONTRACT_FIELDS",
     "FIELDS",
     "FILE_NAME_LIMIT",
     "HEADERS_LIMIT",
@@ -33,6 +34,22 @@ CA_FILE_LIMIT: Final = 256 * 1024
 def _text(limit: int, least: int = PRIVATE_MINIMUM) -> dict[str, Any]:
     return {"type": "string", "minLength": least, "maxLength": limit}
 
+
+#: The members of `contract`, both required. The path is not private: it is no way in, and a file that people review.
+CONTRACT_FIELDS: Final[dict[str, Field]] = table(
+    Field(
+        "registry",
+        "Absolute path of a registry: a regular file, and no link. It is read once, when the alias opens.",
+        {"type": "string", "maxLength": FILE_NAME_LIMIT, "pattern": "^/"},
+        required=True,
+    ),
+    Field(
+        "route",
+        "Alias of the route in it that names the tool.",
+        {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$"},
+        required=True,
+    ),
+)
 
 #: Every field by its name.
 FIELDS: Final[dict[str, Field]] = table(
@@ -96,6 +113,11 @@ FIELDS: Final[dict[str, Field]] = table(
         "elicitation",
         "With `defaults`, the server's form elicitations are answered with the defaults of their schemas.",
         {"enum": ["off", "defaults"], "default": "off"},
+    ),
+    Field(
+        "contract",
+        "The one tool that the alias may call, as it was pinned: an object, or a JSON object as a string.",
+        object_schema(CONTRACT_FIELDS) | {"type": ["object", "string"], "contentMediaType": "application/json"},
     ),
 )
 

@@ -50,6 +50,10 @@ def open_connection(step: Step) -> Outcome:
     Raises Failed when nothing was sent; the alias then counts as refused.
     """
     alias, context = step.alias, step.context
+    if alias.binding.contract is not None:
+        from plugin.pinning import pinned_route  # an alias without a contract does not wait for it
+
+        pinned_route(alias)
     renew_token(step)
     try:
         alias.connection = _prepare(alias, context)

@@ -193,8 +193,8 @@ CODES: dict[Code, CodeEntry] = {
         1,
     ),
     Code.SCHEMA_DRIFT: CodeEntry(
-        "The tool is not the one that the contract pins.",
-        "Review the change, then pin it anew.",
+        "The tool is missing, listed twice, or not the one that the contract pins; it was not called.",
+        "Review the change, then renew the pin: `assay contract pin URL TOOL --registry FILE --renew`.",
         1,
     ),
     Code.INPUT_REQUIRED: CodeEntry(

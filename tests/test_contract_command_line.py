@@ -162,7 +162,8 @@ def test_a_wrong_command_line_is_told_by_one_sentence_that_quotes_nothing(contra
 def test_help_names_the_verbs_and_each_verb_its_files(contract: Program, flag: str) -> None:
     done = contract(flag)
     assert (done.exit, done.err) == (0, "")
-    assert re.findall(r"^  (\w+)  +[A-Z]", done.out, re.MULTILINE) == list(VERBS)
+    # `assay` alone has a verb that asks a server.
+    assert re.findall(r"^  (\w+)  +[A-Z]", done.out, re.MULTILINE) in ([*VERBS], [*VERBS, "pin"])
     for name, verb in VERBS.items():
         done = contract(name, flag)
         assert (done.exit, done.err) == (0, "")

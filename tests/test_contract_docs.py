@@ -17,6 +17,7 @@ from contract.core.route import LIMITS
 from contract.core.schema import DEPTH_LIMIT, NODE_LIMIT, PROPERTY_LIMIT, SIZE_LIMIT
 from contract.core.upstream_schema import ANNOTATION_LIMIT
 from contract.core.upstream_schema import CHOICE_LIMIT as UPSTREAM_CHOICE_LIMIT
+from contract.core.widest import CHANGES
 from contract.verbs import VERBS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +35,11 @@ def test_the_page_lists_every_verb_and_diagnostic() -> None:
         option = r" [--domain assay\|opaque]" if verb.domain else ""
         assert f"`assay contract {name}{option} {' '.join(kind.name.upper() for kind in verb.documents)}`" in PAGE
     assert re.findall(r"^  \| `(\w+)` \|", PAGE, re.MULTILINE) == list(Diagnostic)
+
+
+def test_the_page_lists_every_change_that_a_pin_makes() -> None:
+    rows = PAGE.partition("| change | what a person has to look at |\n|---|---|\n")[2].partition("\n\n")[0].splitlines()
+    assert rows == [f"| `{change}` | {told} |" for change, told in CHANGES.items()]
 
 
 def test_the_page_says_every_limit() -> None:

@@ -45,3 +45,31 @@ def test_the_leak_flow_fails_where_nothing_is_asked_for_a_token(assay: Assay, ex
     )
     assert ran.statuses[0].startswith("connect failed")
     assert ran.exit == 1
+
+
+PIN = {"DESK_REGISTRY": str(EXAMPLES / "contract" / "desk-registry.json")}
+PINNED = (EXAMPLES / "flows" / "pinned.md", "--bindings", EXAMPLES / "pinned.bindings.json")
+
+
+def test_the_pinned_flow_calls_the_tool_that_was_reviewed(assay: Assay, example_server: str) -> None:
+    ran = assay.run(*PINNED, "--target", example_server, **PIN)
+    assert (ran.exit, ran.statuses) == (0, ["connect succeeded", "call succeeded", "disconnect succeeded"]), ran.err
+
+
+def test_the_pinned_flow_refuses_to_call_the_tool_after_it_drifted(assay: Assay, example_server_2: str) -> None:
+    ran = assay.run(*PINNED, "--target", example_server_2, **PIN)
+    assert (ran.exit, ran.statuses) == (
+        1,
+        ["connect succeeded", "call failed schema_drift", "disconnect succeeded"],
+    ), ran.err
+
+
+def test_the_registry_of_the_pinned_flow_is_what_pin_writes_with_one_bound_put_in(
+    assay: Assay, example_server: str
+) -> None:
+    words = ["--alias", "desk.search", "--endpoint", "https://mcp.desk.example/mcp", "--server-id", "support-desk"]
+    words += ["--credential", "desk-reader", "--max-request-bytes", "2048", "--max-response-bytes", "65536"]
+    ran = assay("contract", "pin", example_server, "search_tickets", *words, "--timeout-ms", "10000")
+    assert ran.exit == 0, ran.err
+    kept = (EXAMPLES / "contract" / "desk-registry.json").read_text(encoding="utf-8")
+    assert ran.out.replace('"maxLength": 4096', '"maxLength": 80') == kept

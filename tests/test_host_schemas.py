@@ -107,6 +107,15 @@ def test_documents_of_inspect_call_and_plugins_are_as_documented(assay: Command,
     assert found + [problem for document in called for problem in problems("call", document)] == []
 
 
+def test_the_document_of_a_pin_is_as_documented(assay: Command, example_server: str, example_server_2: str) -> None:
+    words = ("--endpoint", "https://mcp.desk.example/mcp", "--registry", "registry.json")
+    made = assay("contract", "pin", example_server, "search_tickets", *words, "--json").document
+    renewing = ("search_tickets", *words[2:], "--renew", "--json")
+    renewed = [assay("contract", "pin", url, *renewing).document for url in (example_server, example_server_2)]
+    assert [document["written"] for document in (made, *renewed)] == [True, False, True]
+    assert [problem for document in (made, *renewed) for problem in problems("pin", document)] == []
+
+
 def test_documents_about_a_server_that_is_down_are_as_documented(assay: Command) -> None:
     for command, words in (("inspect", ()), ("call", ("tool",))):
         done = assay(command, TARGET, *words, "--json")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plugin.binding import Binding, authorization, join, private_values, read_binding
+from plugin.binding import Binding, Contract, authorization, join, private_values, read_binding
 from plugin.configuration import configuration_schema
 from protocol.failures import Code, Failed
 from protocol.values.document import parse
@@ -46,6 +46,7 @@ def test_an_endpoint_alone_gets_every_default() -> None:
         keep_text=False,
         resume=False,
         elicitation=False,
+        contract=None,
     )
 
 
@@ -64,6 +65,7 @@ def test_every_field_is_read() -> None:
         keepText=True,
         resume="true",
         elicitation="defaults",
+        contract={"registry": "/etc/registry.json", "route": "desk.comment"},
     )
     assert binding == Binding(
         endpoint=ENDPOINT,
@@ -80,6 +82,7 @@ def test_every_field_is_read() -> None:
         keep_text=True,
         resume=True,
         elicitation=True,
+        contract=Contract("/etc/registry.json", "desk.comment"),
     )
 
 
@@ -137,6 +140,7 @@ OAUTH = {
 }
 
 #: Configurations that are refused: the field that the refusal names, and a word of its reason.
+PIN = {"registry": "/s3cr3t.json", "route": "desk.comment"}
 REFUSED: list[tuple[dict[str, Any], str | None, str]] = [
     ({}, "endpoint", "required"),
     ({"endpoint": 7}, "endpoint", "string"),
@@ -193,6 +197,19 @@ REFUSED: list[tuple[dict[str, Any], str | None, str]] = [
     ({"endpoint": ENDPOINT, "s3cr3t-value": 1}, None, "unknown field;"),
     ({"endpoint": ENDPOINT, "resume": "s3cr3t-value"}, "resume", "true or false"),
     ({"endpoint": ENDPOINT, "elicitation": "s3cr3t-value"}, "elicitation", "`off` or `defaults`"),
+    ({"endpoint": ENDPOINT, "contract": None}, "contract", "an object of `registry` and `route`"),
+    ({"endpoint": ENDPOINT, "contract": "s3cr3t-value"}, "contract", "not strict JSON"),
+    ({"endpoint": ENDPOINT, "contract": "[]"}, "contract", "an object of `registry` and `route`"),
+    ({"endpoint": ENDPOINT, "contract": {"registry": "/s3cr3t"}}, "contract", "an object of `registry` and `route`"),
+    ({"endpoint": ENDPOINT, "contract": PIN | {"s3cr3t": 1}}, "contract", "and nothing else"),
+    ({"endpoint": ENDPOINT, "contract": PIN | {"registry": "s3cr3t.json"}}, "contract", "absolute path"),
+    ({"endpoint": ENDPOINT, "contract": PIN | {"registry": "/s3cr3t\u0000"}}, "contract", "absolute path"),
+    ({"endpoint": ENDPOINT, "contract": PIN | {"registry": "/" + "a" * 4_096}}, "contract", "absolute path"),
+    ({"endpoint": ENDPOINT, "contract": PIN | {"registry": 5}}, "contract", "absolute path"),
+    ({"endpoint": ENDPOINT, "contract": PIN | {"route": ""}}, "contract", "route by its alias"),
+    ({"endpoint": ENDPOINT, "contract": PIN | {"route": "s3cr3t/x"}}, "contract", "route by its alias"),
+    ({"endpoint": ENDPOINT, "contract": PIN | {"route": "a" * 65}}, "contract", "route by its alias"),
+    ({"endpoint": ENDPOINT, "contract": PIN | {"route": None}}, "contract", "route by its alias"),
     ({"endpoint": ENDPOINT, "oauth": {}}, "oauth", "`issuer` is required"),
     ({"endpoint": ENDPOINT, "oauth": ["s3cr3t-value"]}, "oauth", "must be an object"),
     ({"endpoint": ENDPOINT, "oauth": '{"issuer":"s3cr3t-value"'}, "oauth", "not strict JSON"),
@@ -254,6 +271,9 @@ def test_what_is_no_object_is_refused(configuration: Any) -> None:
         {"tokenDirectory": "/" + "a" * 4_095},
         {"caFile": "/a.p"},
         {"caFile": "/" + "a" * 4_095},
+        {"contract": {"registry": "/", "route": "a"}},
+        {"contract": {"registry": "/" + "a" * 4_095, "route": "a" * 64}},
+        {"contract": json.dumps(PIN)},
     ],
 )
 def test_fields_are_admitted_at_their_limits(fields: dict[str, Any]) -> None:

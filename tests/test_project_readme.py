@@ -86,3 +86,17 @@ def test_the_exit_codes_of_the_readme_are_those_of_the_table_of_codes() -> None:
 
     rows = {int(row) for row in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
     assert {entry.exit for entry in CODES.values()} <= rows
+
+
+def test_the_pages_show_what_pins_really_say(assay: Assay, example_server: str, example_server_2: str) -> None:
+    shutil.copytree(ROOT / "examples", assay.folder / "examples")
+    page = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\$ assay (.*)\n([^$]*?)^```$", page, re.MULTILINE)
+    assert [words.split()[0] for words, _ in shown] == ["run", "contract"]
+    servers = {"http://localhost:8809/mcp": example_server_2, "http://localhost:8808/mcp": example_server}
+    registry = str(assay.folder / "examples" / "contract" / "desk-registry.json")
+    for words, output in shown:
+        ran = assay(*(servers.get(word, word) for word in words.split()), DESK_REGISTRY=registry)
+        assert normalised(ran.out) == normalised(output)
+    told = README.partition("calls that tool alone")[2].partition("```text\n")[2].partition("```")[0]
+    assert normalised(told) in normalised(shown[0][1])

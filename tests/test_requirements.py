@@ -17,7 +17,7 @@ from protocol.failures import Code
 
 TESTS = Path(__file__).resolve().parent
 #: The seeds, and the page that promises more of signing in.
-SEEDS = {"004", "000", "docs/oauth.md"}
+SEEDS = {"004", "000", "003", "docs/oauth.md"}
 MISBEHAVIOURS = "fakes.oauth_misbehaviours::MISBEHAVIOURS"
 
 #: Code -> a test that produces it: with the real plugin or host, and with the code in the test's own text, or in that
@@ -55,6 +55,7 @@ PRODUCED: dict[Code, str] = {
     Code.SESSION_LOST: "test_hostile_wire::SESSION",
     Code.INVENTORY_INCOMPLETE: "test_hostile_wire::LISTINGS",
     Code.INVENTORY_INVALID: "test_hostile_wire::LISTINGS",
+    Code.SCHEMA_DRIFT: "test_plugin_pinning::test_a_tool_that_is_not_the_pinned_one_is_schema_drift_and_is_not_called",
     Code.EXPECTATION_FAILED: "test_end_to_end_servers::test_the_other_kind_of_refusal_does_not_pass_for_it",
     Code.UNEXPECTED_REFUSAL: "test_hostile_wire::CALLS",
     Code.TOOL_ERROR: "test_end_to_end_servers::test_without_expect_a_refusal_fails_by_its_own_code",
@@ -69,8 +70,8 @@ PRODUCED: dict[Code, str] = {
     Code.BROWSER_MISSING: "test_provider_browser::test_a_browser_that_does_not_start_is_told_without_its_output",
     Code.INTERNAL: "test_plugin_wire::test_a_defect_is_a_result_without_the_text_of_the_error",
 }
-#: Codes of what is not there yet: contracts, and the revision in which servers ask back.
-LATER = {Code.SCHEMA_DRIFT, Code.INPUT_REQUIRED}
+#: Codes of what is not there yet: the revision in which servers ask back.
+LATER = {Code.INPUT_REQUIRED}
 
 
 @cache

@@ -8,7 +8,7 @@ __all__ = ["SENTENCES", "Refusal", "Refused"]
 
 @unique
 class Refusal(StrEnum):
-    """Why a registry, a catalog, a call or a command line was not accepted. Apart from the codes of the inspector."""
+    """Why a document, a pin or a command line was not accepted. Apart from the codes of the inspector."""
 
     # the documents as files and as JSON
     REGISTRY_UNREADABLE = "registry_unreadable"
@@ -89,6 +89,14 @@ class Refusal(StrEnum):
     ARGUMENTS_NUMBER = "arguments_number"
     ARGUMENTS_NOT_ADMITTED = "arguments_not_admitted"
     ARGUMENTS_NOT_UPSTREAM = "arguments_not_upstream"
+    # a pin that is made of what a server lists
+    PIN_ENDPOINT = "pin_endpoint"
+    PIN_VERSION = "pin_version"
+    PIN_TAKEN = "pin_taken"
+    PIN_OTHER = "pin_other"
+    PIN_MISSING = "pin_missing"
+    PIN_REDACTED = "pin_redacted"
+    PIN_IMPOSSIBLE = "pin_impossible"
     # the command line
     USAGE = "usage"
     OUTPUT_LOST = "output_lost"
@@ -213,6 +221,21 @@ SENTENCES: Final[dict[Refusal, str]] = {
     Refusal.ARGUMENTS_NUMBER: "A number in the arguments is not a 64-bit integer written without fraction or exponent.",
     Refusal.ARGUMENTS_NOT_ADMITTED: "The arguments are not what the route's `input_schema` admits.",
     Refusal.ARGUMENTS_NOT_UPSTREAM: "The arguments are not what the tool's own schema accepts.",
+    Refusal.PIN_ENDPOINT: (
+        "The URL cannot be the endpoint of a route, which is https on port 443 with a public host and a plain path:"
+        " name the one that the route is for, `--endpoint https://HOST/PATH`."
+    ),
+    Refusal.PIN_VERSION: "The registry is of version 1, and a pin is a route of version 2: name another file.",
+    Refusal.PIN_TAKEN: (
+        "The registry has a route of that alias: give another, `--alias NAME`, or renew its pin, `--renew`."
+    ),
+    Refusal.PIN_OTHER: "The route of that alias is of another tool.",
+    Refusal.PIN_MISSING: "The server lists no tool of that name: `assay inspect URL` shows what it lists.",
+    Refusal.PIN_REDACTED: (
+        "Something private, or a terminal control, was taken out of what the server lists of the tool:"
+        " what is left is not what it advertises, and cannot be pinned."
+    ),
+    Refusal.PIN_IMPOSSIBLE: "No arguments can be admitted: a required one has no value that an admitted schema knows.",
     Refusal.USAGE: (
         "Give one of `validate REGISTRY`, `qualify REGISTRY CATALOG` or"
         " `prepare [--domain assay|opaque] REGISTRY CALL`; `--help` tells more."

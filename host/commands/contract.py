@@ -1,16 +1,21 @@
-"""`assay contract`: the offline verbs of a contract. The plugin executable has the same, without Python."""
+"""`assay contract`: the offline verbs of a contract, which the plugin executable has as well, and `pin`."""
 
+import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from contract.core.prepared import Domain
 from contract.core.refusal import Refusal
-from contract.program import perform, refuse
+from contract.program import WIDTH, perform, refuse
 from contract.verbs import DOMAIN_HELP, INTRODUCTION, VERBS, Verb
 
 __all__ = ["contract"]
+
+
+#: What asks a server, apart from the verbs that read files only: verb -> the first line of its help.
+_ONLINE: Final = {"pin": "Write a route for a tool as a server lists it now."}
 
 
 class _Unusable(click.ClickException):
@@ -33,10 +38,24 @@ class _Offline(click.Command):
 
 
 class _Verbs(_Offline, click.Group):
-    """The verbs in the order of their use; without one, or with another, the sentence is the same."""
+    """The verbs in the order of their use; without one, or with another, the sentence is the same.
+
+    What the offline verbs do not need is imported for the others only.
+    """
 
     def list_commands(self, _context: click.Context) -> list[str]:
-        return list(self.commands)
+        return [*self.commands, *_ONLINE]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _ONLINE:
+            return super().get_command(context, name)
+        command: click.Command = getattr(importlib.import_module(f"host.commands.{name}"), name)
+        return command
+
+    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        offline = [(name, command.get_short_help_str(WIDTH)) for name, command in self.commands.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl([*offline, *_ONLINE.items()])
 
     def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
         if not set(words) - {"--"}:
@@ -46,12 +65,12 @@ class _Verbs(_Offline, click.Group):
     def resolve_command(
         self, context: click.Context, words: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if words[0] not in self.commands:
+        if words[0] not in self.list_commands(context):
             raise _Unusable("")
         return super().resolve_command(context, words)
 
 
-@click.group(cls=_Verbs, help=INTRODUCTION)
+@click.group(cls=_Verbs, help=f"{INTRODUCTION} `pin` alone is otherwise: it asks a server what it lists.")
 def contract() -> None:
     pass
 

@@ -43,9 +43,14 @@ def call_value(step: Step) -> StepResult:
 
 
 def call_tool(step: Step, tool: str) -> Answer | StepResult:
-    """Send the one call of a step; see :func:`plugin.answer.answer_or_result`."""
+    """Send the one call of a step, if the alias's contract lets it; see :func:`plugin.answer.answer_or_result`."""
     step.facts["tool"] = tool
-    return answer_or_result(step, "tools/call", {"name": tool, "arguments": step.values.get("arguments", {})})
+    arguments = step.values.get("arguments", {})
+    if step.alias.binding.contract is not None:
+        from plugin.pinning import require_pin  # an alias without a contract does not wait for it
+
+        require_pin(step, tool, arguments)
+    return answer_or_result(step, "tools/call", {"name": tool, "arguments": arguments})
 
 
 def _positive(answer: Answer) -> Answer:
