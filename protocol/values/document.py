@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, ClassVar, Final, NamedTuple, NoReturn
 
 import msgspec
 
@@ -94,19 +94,9 @@ def parse(text: bytes | str, *, depth: int = DEPTH_LIMIT) -> Document:
     structure = _structure(raw)
     if _too_deep(structure, depth):
         raise JsonError(f"arrays and objects are nested too deeply (at most {depth})")
-    held = 0
-
-    def count(members: dict[str, Any]) -> dict[str, Any]:
-        # The hot path, once for each object. A list of its pairs would tell more, and cost half of all the reading.
-        nonlocal held
-        held += len(members)
-        return members
-
-    decoder = json.JSONDecoder(
-        object_hook=count, parse_int=msgspec.Raw, parse_float=msgspec.Raw, parse_constant=_refuse
-    )
+    reader = _Reader.take()
     try:
-        value = decoder.decode(text)
+        value, held = reader.read(text)
     except json.JSONDecodeError as error:
         raise JsonError(_REASONS.get(error.msg, "the text is malformed"), error.pos) from None
     except RecursionError:
@@ -116,6 +106,41 @@ def parse(text: bytes | str, *, depth: int = DEPTH_LIMIT) -> Document:
         _refuse_lone_surrogates(text)
     # Each member has one colon. Fewer were held than were written only where a name was written again.
     return Document(value, () if held == structure.count(b":") else _repeated(text))
+
+
+class _Reader:
+    """The standard library's decoder, and a count of the members that it has put into objects.
+
+    Making one takes as long as reading a small message, so that spare ones are kept; threads never share one.
+    """
+
+    _spare: ClassVar[list["_Reader"]] = []
+
+    def __init__(self) -> None:
+        self._held = 0
+        self._decode = json.JSONDecoder(
+            object_hook=self._count, parse_int=msgspec.Raw, parse_float=msgspec.Raw, parse_constant=_refuse
+        ).decode
+
+    @classmethod
+    def take(cls) -> "_Reader":
+        try:
+            return cls._spare.pop()
+        except IndexError:
+            return cls()
+
+    def read(self, text: str) -> tuple[Any, int]:
+        """Return the value and its number of members; only then can the reader be used again."""
+        self._held = 0
+        value = self._decode(text)
+        held = self._held
+        self._spare.append(self)
+        return value, held
+
+    def _count(self, members: dict[str, Any]) -> dict[str, Any]:
+        # The hot path, once for each object. A list of its pairs would tell more, and cost half of all the reading.
+        self._held += len(members)
+        return members
 
 
 def _repeated(text: str) -> tuple[str, ...]:
