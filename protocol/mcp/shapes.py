@@ -130,17 +130,17 @@ def _walk(place: str, schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     pending: list[_Inner] = [(place, schema, False)]
     while pending:
         place, schema, required = pending.pop()
-        if not isinstance(schema, dict):
-            kept = _what_is_no_object(schema)
-        else:
+        kept: dict[str, Any] = {"required": True} if required else {}
+        if isinstance(schema, dict):
             own = schema
             if not _DIVIDING.isdisjoint(schema):
                 inner, own = _divide(place, schema)
                 inner.reverse()
                 pending += inner
-            key = canonical(own)
-            kept = _OWN.get(key) or _remember(key, own)
-        yield place, {"required": True, **kept} if required else kept
+            _keep(kept, own)
+        elif not (isinstance(schema, Members) and not schema.pairs):
+            kept["rest"] = _digest(schema)
+        yield place, kept
 
 
 #: A schema inside another: its pointer, itself, and whether it is that of a required property.
@@ -179,27 +179,8 @@ def _left(names: list[Any], properties: Any) -> list[Any]:
     return [name for name in names if not (isinstance(name, str) and name in named)]
 
 
-def _what_is_no_object(schema: Any) -> dict[str, Any]:
-    empty = isinstance(schema, Members) and not schema.pairs
-    return {} if empty else {"rest": _hash(canonical(schema))}
-
-
-#: What is kept of a location's own keywords, which are in canonical form.
-_OWN: Final[dict[bytes, dict[str, Any]]] = {}
-
-
-def _remember(key: bytes, own: dict[str, Any]) -> dict[str, Any]:
-    """Work out what is kept. Schemas say the same few things many times over, so it is remembered."""
-    kept = _kept(own)
-    if len(_OWN) >= _MEMORY:
-        _OWN.clear()
-    if len(key) <= _KEY_LIMIT:
-        _OWN[key] = kept
-    return kept
-
-
-def _kept(own: dict[str, Any]) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
+def _keep(kept: dict[str, Any], own: dict[str, Any]) -> None:
+    """Add what is kept of a location's own keywords."""
     rest: dict[str, Any] = {}
     text: dict[str, Any] = {}
     for keyword, value in own.items():
@@ -210,19 +191,25 @@ def _kept(own: dict[str, Any]) -> dict[str, Any]:
         else:
             rest[keyword] = value
     if rest:
-        kept["rest"] = _hash(canonical(rest))
+        kept["rest"] = _digest(rest)
     if text:
-        kept["text"] = _hash(canonical(text))
-    return kept
+        kept["text"] = _digest(text)
 
 
 def _types(value: Any) -> list[str] | None:
     """Return the names that a `type` lists, sorted; None when it is none that schemas have."""
     if isinstance(value, str):
         return [value]
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+    if not isinstance(value, list) or not set(map(type, value)) <= _NAMES:
         return None
     return sorted(set(value))
+
+
+_NAMES: Final = {str}
+
+
+def _digest(value: Any) -> str:
+    return _hash(canonical(value))
 
 
 def _hash(data: bytes) -> str:
