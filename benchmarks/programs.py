@@ -52,10 +52,6 @@ class TimedPlugin(DrivenPlugin):
             raise RuntimeError(f"{command}: {reply[:500]!r}")
         return taken
 
-    @property
-    def process(self) -> "subprocess.Popen[bytes]":
-        return self._process
-
 
 @contextmanager
 def opened(plugin: Plugin, url: str) -> Iterator[TimedPlugin]:
