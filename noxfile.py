@@ -133,7 +133,8 @@ def lock(session: nox.Session) -> None:
     session.install("--quiet", "--upgrade", "pip")
     groups = [name for name in tomllib.loads(PROJECT.read_text())["dependency-groups"] if not name.startswith("peer-")]
     resolve(session, CONSTRAINTS, ".", *(word for name in groups for word in ("--group", name)))
-    resolve(session, PEERS / "fastmcp.txt", "--group", "peer-fastmcp")
+    for peer in ("fastmcp", "mcp-assert"):
+        resolve(session, PEERS / f"{peer}.txt", "--group", f"peer-{peer}")
 
 
 def resolve(session: nox.Session, target: Path, *wanted: str) -> None:

@@ -1,6 +1,8 @@
-"""A server that answers MCP with canned bytes, as fast as a socket allows.
+"""A server that answers MCP with canned bytes, as fast as a socket allows, so that what is measured is the client.
 
-`python -m benchmarks.canned FORM TOOLS` prints its URL. FORM is ``json`` or ``sse``; each tool takes about 1.7 kB.
+`python -m benchmarks.canned FORM [MIB]` prints its URL. FORM is how replies come: ``json``; ``sse`` (one event);
+``lines`` (one event of 1 KiB data lines); ``many`` (a call's reply ends 50,000 small events). A call of ``small`` gives
+a small result, ``large`` one of MIB MiB (8). The inventory has these two, and 5,000 at the paths /alike and /different.
 """
 
 import json
@@ -8,43 +10,66 @@ import re
 import socket
 import sys
 import threading
+from collections.abc import Callable
+from functools import cache
 
-#: Size of one tool in bytes: 5,000 of them stay just under the 8 MiB that a binding may set as its limit.
-TOOL_BYTES = (8 * 1024 * 1024 - 64 * 1024) // 5_000
+from benchmarks.replies import CALLABLE, EVENTS, INITIALIZED, SMALL, TOOLS, inventory, progress, texts
 
 LENGTH = re.compile(rb"(?i)\r\ncontent-length: *([0-9]+)")
-RESULTS: dict[str, bytes] = {}
+MIB = 1024 * 1024
+SIZE = (int(sys.argv[2]) if len(sys.argv) > 2 else 8) * MIB
+
+EMPTY = b"HTTP/1.1 %b\r\nContent-Length: 0\r\n\r\n"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n%bContent-Length: %d\r\n\r\n"
 
 
-def inventory(count: int) -> bytes:
-    """The result of `tools/list`: ``count`` tools with nine properties each, three of them nested."""
-    plain = {f"field_{index}": {"type": "string", "description": "one of six"} for index in range(6)}
-    inner = {f"inner_{index}": {"type": ["integer", "null"], "minimum": 0, "maximum": 100} for index in range(3)}
-    properties = plain | {"group": {"type": "object", "properties": inner, "additionalProperties": False}}
-    schema = {"type": "object", "properties": properties, "required": ["field_0", "group"]}
-    hints = {"readOnlyHint": True, "destructiveHint": False}
-    bare = len(json.dumps({"name": "tool_00000", "description": "", "inputSchema": schema, "annotations": hints}))
-    filler = "what this tool does, at length; " * 80
-    text = filler[: TOOL_BYTES - bare - 2]
-    tools = [
-        {"name": f"tool_{index:05}", "description": text, "inputSchema": schema, "annotations": hints}
-        for index in range(count)
-    ]
-    return json.dumps({"tools": tools}).encode()
+@cache
+def large() -> bytes:
+    # Just under the limit that a binding has for replies.
+    return texts(SIZE - 64 * 1024)
 
 
-def answer(body: bytes, form: str) -> bytes:
-    """The HTTP response to one POST."""
+@cache
+def tools(path: str) -> bytes:
+    if path in ("/alike", "/different"):
+        return inventory(TOOLS, alike=path == "/alike")
+    return CALLABLE
+
+
+@cache
+def before() -> bytes:
+    count = EVENTS * SIZE // (8 * MIB)
+    return b"".join(b"event: message\ndata: %b\n\n" % text for text in progress(count, SIZE - 64 * 1024))
+
+
+def result(path: str, message: dict[str, object]) -> bytes:
+    """What a request comes to."""
+    params = message.get("params")
+    called = params.get("name") if isinstance(params, dict) else None
+    answers: dict[object, Callable[[], bytes]] = {
+        "initialize": lambda: INITIALIZED,
+        "tools/list": lambda: tools(path),
+        "tools/call": lambda: large() if called == "large" else SMALL,
+    }
+    return answers.get(message["method"], lambda: b"{}")()
+
+
+def answer(path: str, body: bytes, form: str) -> list[bytes]:
+    """The HTTP response to one POST, in pieces."""
     message = json.loads(body)
     if "id" not in message:
-        return b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
-    result = RESULTS.get(message["method"], b"{}")
-    reply = b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (message["id"], result)
+        return [EMPTY % b"202 Accepted"]
+    pieces = [b'{"jsonrpc":"2.0","id":%d,"result":' % message["id"], result(path, message), b"}"]
     kind = b"application/json"
-    if form == "sse":
-        kind, reply = b"text/event-stream", b"event: message\ndata: " + reply + b"\n\n"
+    if form != "json":
+        kind = b"text/event-stream"
+        text = b"".join(pieces)
+        text = text.replace(b"\n", b"\ndata: ") if form == "lines" else text.replace(b"\n", b"")
+        pieces = [b"event: message\ndata: ", text, b"\n\n"]
+        if form == "many" and message["method"] == "tools/call":
+            pieces.insert(0, before())
     session = b"Mcp-Session-Id: canned-session-0001\r\n" if message["method"] == "initialize" else b""
-    return b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\n%sContent-Length: %d\r\n\r\n%s" % (kind, session, len(reply), reply)
+    return [HEAD % (kind, session, sum(map(len, pieces))), *pieces]
 
 
 def serve(connection: socket.socket, form: str) -> None:
@@ -52,7 +77,10 @@ def serve(connection: socket.socket, form: str) -> None:
     data = b""
     while True:
         while b"\r\n\r\n" not in data:
-            got = connection.recv(65536)
+            try:
+                got = connection.recv(65536)
+            except ConnectionResetError:
+                return
             if not got:
                 return
             data += got
@@ -62,23 +90,17 @@ def serve(connection: socket.socket, form: str) -> None:
         while len(data) < size:
             data += connection.recv(65536)
         body, data = data[:size], data[size:]
-        if head.startswith(b"POST"):
-            connection.sendall(answer(body, form))
-        elif head.startswith(b"DELETE"):
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        method, target = head.split(b" ", 2)[:2]
+        if method == b"POST":
+            connection.sendall(b"".join(answer(target.decode(), body, form)))
         else:
-            connection.sendall(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n")
+            connection.sendall(EMPTY % (b"200 OK" if method == b"DELETE" else b"405 Method Not Allowed"))
 
 
 def main() -> None:
-    form, count = sys.argv[1], int(sys.argv[2])
-    RESULTS["initialize"] = (
-        b'{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"canned","version":"1"}}'
-    )
-    RESULTS["tools/list"] = inventory(count)
-    RESULTS["tools/call"] = b'{"content":[{"type":"text","text":"{\\"total\\":2}"}],"isError":false}'
+    form = sys.argv[1]
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
+        print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
         while True:
             connection, _ = listener.accept()
             threading.Thread(target=serve, args=(connection, form), daemon=True).start()

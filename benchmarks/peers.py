@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 __all__ = ["H11", "Sdk", "sdk_whole"]
 
-CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "tool_00000", "arguments": {}}}
+CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "small", "arguments": {}}}
 
 
 class H11:
@@ -28,7 +28,7 @@ class H11:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._connection = h11.Connection(h11.CLIENT)
         self._headers = [("host", parts.netloc), ("content-type", "application/json"), ("accept", "application/json")]
-        self._path = parts.path
+        self._path = parts.path or "/"
 
     def calls(self, count: int) -> None:
         for _ in range(count):
@@ -74,10 +74,10 @@ class Sdk:
         self._session_manager.__exit__(kind, error, trace)
         self._portal_manager.__exit__(kind, error, trace)
 
-    def calls(self, count: int) -> Callable[[], None]:
+    def calls(self, tool: str, count: int) -> Callable[[], None]:
         async def work() -> None:
             for _ in range(count):
-                await self._session.call_tool("tool_00000", {})
+                await self._session.call_tool(tool, {})
 
         return lambda: self._portal.call(work)
 

@@ -21,6 +21,8 @@ DIAGNOSTICS_LIMIT: Final = 16 * 1024
 TERM_SECONDS: Final = 2.0
 #: Seconds that a group may outlive its leader after SIGTERM, and that a reading thread gets to see the end.
 REST_SECONDS: Final = 0.5
+#: Seconds that the end of a child's output is waited for as the sign of its own; what it started may hold that open.
+OUTPUT_SECONDS: Final = 0.1
 #: Pause between two looks at a process group, in seconds.
 POLL_SECONDS: Final = 0.01
 #: What one read takes at most; a pipe holds less.
@@ -81,8 +83,11 @@ class Child:
 
     def wait(self, seconds: float) -> bool:
         """Tell whether the child ended within ``seconds``."""
+        until = time.monotonic() + seconds
+        # The standard library looks again and again, at last every 50 ms; the end of the output is seen at once.
+        self._threads[0].join(max(min(seconds, OUTPUT_SECONDS), 0))
         try:
-            self._process.wait(max(seconds, 0))
+            self._process.wait(max(until - time.monotonic(), 0))
         except subprocess.TimeoutExpired:
             return False
         return True

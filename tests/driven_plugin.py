@@ -12,6 +12,8 @@ from protocol.wire.messages import PROTOCOL, Request, Response, decode, encode_r
 
 __all__ = ["SOURCE", "DrivenPlugin"]
 
+#: Bytes that are read ahead: more than a pipe holds.
+_BUFFER = 1024 * 1024
 #: The plugin as it lies in the source tree.
 SOURCE = (sys.executable, "-m", "plugin")
 
@@ -25,7 +27,7 @@ class DrivenPlugin:
     def __init__(
         self, command: Sequence[str | Path] = SOURCE, consent: Callable[[str], Any] = lambda url: None
     ) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(command, _BUFFER, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._consent = consent
         self._asked = 0
 

@@ -79,6 +79,7 @@ RIM: dict[str, str] = {
     "protocol/mcp/http.py": "the HTTP transport: httpx and httpcore",
     "protocol/mcp/listening.py": "the GET stream: a thread",
     "protocol/mcp/network.py": "sockets and TLS handshakes",
+    "protocol/mcp/pool.py": "connections that are kept: httpcore, and a lock",
     "protocol/mcp/resolving.py": "host names: the system's resolver, on a thread",
     "protocol/files.py": "one regular file, read within a bound",
     "protocol/mcp/trust.py": "the TLS context: the system's trust",

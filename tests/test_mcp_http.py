@@ -272,7 +272,7 @@ def test_an_idle_connection_that_the_server_closed_is_replaced(interrupt: Interr
             opened = transport.send("POST", target, [], b"{}", Attempt(interrupt, 5))
             assert b"".join(opened.chunks(100)) == b"ok"
             opened.close()
-            kept: list[Any] = list(transport._pool.connections)
+            kept: list[Any] = list(transport._pool._idle)  # type: ignore[attr-defined]
             for idle in kept if len(numbers) == 1 else []:
                 # The end of the connection has to have arrived before it is asked for again.
                 assert select.select([idle._connection._network_stream.get_extra_info("socket")], [], [], 5)[0]

@@ -152,6 +152,19 @@ def test_a_name_that_two_objects_have_is_not_repeated() -> None:
     assert parse('[{"a":{"a":1}},{"a":2}]').repeated == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "repeated"),
+    [
+        (r'{"a:":":","b":"\":","c":"\\:"}', ()),
+        (r'{"a":"\\","b":":\":"}', ()),
+        (r'{"a":":","\u0061":"\\"}', ("a",)),
+        (r'{"":{"\":":1,"\":":[":"]},":":""}', ('":',)),
+    ],
+)
+def test_colons_in_strings_neither_hide_nor_feign_a_repeated_member(text: str, repeated: tuple[str, ...]) -> None:
+    assert parse(text).repeated == repeated
+
+
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('{"a":[', "]}")])
 def test_the_depth_limit_is_exact(opening: str, closing: str) -> None:
     containers = opening.count("[") + opening.count("{")
@@ -224,6 +237,18 @@ def test_what_the_standard_library_wrote_is_read_alike(value: Any, ascii_only: b
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     assert json.loads(encode(parse(text).value)) == value
     assert parse(text.encode()) == parse(text)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(["", "a", ":", '":', "\\", "{", "é"]), ordinary_values), max_size=5),
+    st.booleans(),
+)
+def test_a_name_is_reported_exactly_when_it_was_written_twice(pairs: list[tuple[str, Any]], ascii_only: bool) -> None:
+    members = (json.dumps({name: value}, ensure_ascii=ascii_only)[1:-1] for name, value in pairs)
+    names = [name for name, _ in pairs]
+    again = dict.fromkeys(name for place, name in enumerate(names) if name in names[:place])
+    assert parse(f"[{{{', '.join(members)}}}]").repeated == tuple(again)
 
 
 @settings(deadline=None)

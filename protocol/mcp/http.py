@@ -18,17 +18,12 @@ if _blocked:
 from protocol.failures import Code, Failed  # noqa: E402
 from protocol.mcp.attempts import Attempt  # noqa: E402
 from protocol.mcp.bodies import BodyError, decoder  # noqa: E402
-from protocol.mcp.network import Network  # noqa: E402
 from protocol.mcp.origins import OriginError, origin  # noqa: E402
-from protocol.mcp.trust import tls_context  # noqa: E402
+from protocol.mcp.pool import Pool  # noqa: E402
 
 __all__ = ["CODES", "HttpTransport", "Opened", "Target", "failed"]
 
 Header = tuple[bytes, bytes]
-
-#: Seconds that an idle connection is kept. Servers close theirs after 2 to 5 (gunicorn, Node, uvicorn), and a request
-#: that crosses such a close is a lost reply, which is never sent again; a new connection costs far less than that.
-KEEPALIVE: Final = 1.5
 
 #: Code of each exception that httpx's transports raise. The nearest class counts; :func:`failed` refines it.
 CODES: Final[dict[type[httpx.TransportError], Code]] = {
@@ -50,6 +45,18 @@ CODES: Final[dict[type[httpx.TransportError], Code]] = {
     httpx.RemoteProtocolError: Code.PROTOCOL_ERROR,
 }
 
+#: What httpcore raises. Of each class, httpx has one of the same name.
+_RAISED: Final = (
+    httpcore.ConnectionNotAvailable,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.TimeoutException,
+    httpcore.UnsupportedProtocol,
+)
+
+_NAMED: Final = {kind.__name__: code for kind, code in CODES.items()}
+
 _TEXTS: Final = {
     Code.TIMEOUT: "The deadline of {seconds} passed {when}.",
     Code.CANCELLED: "It was cancelled {when}.",
@@ -66,15 +73,15 @@ _WHEN: Final = {
 }
 
 
-def failed(error: httpx.TransportError, attempt: Attempt, place: str = "the server") -> Failed:
-    """Return the failure that an exception of httpx's transport means for an attempt.
+def failed(error: Exception, attempt: Attempt, place: str = "the server") -> Failed:
+    """Return the failure that an exception of httpx's transport, or of httpcore under it, means for an attempt.
 
     The class gives the code, and the attempt refines it: interrupted is ``cancelled``; a connection that failed in its
     handshake is ``tls_failed``; a broken-off reply is ``reply_lost`` once the server closed, and nothing of ours having
     left, ``unreachable``. Only texts of our own sockets are passed on: those of h11 quote headers. ``place`` is the
     origin that was tried: nothing else of a URL may be told.
     """
-    code = next(CODES[kind] for kind in type(error).__mro__ if kind in CODES)
+    code = next((_NAMED[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _NAMED), Code.REPLY_LOST)
     if code is Code.TIMEOUT and attempt.interrupt.is_set:
         code = Code.CANCELLED
     elif code is Code.UNREACHABLE and attempt.stage == "tls":
@@ -83,16 +90,16 @@ def failed(error: httpx.TransportError, attempt: Attempt, place: str = "the serv
         code = Code.REPLY_LOST
     if code is Code.REPLY_LOST and not attempt.sent:
         code = Code.UNREACHABLE
-    ours = isinstance(error, httpx.NetworkError) and str(error)
+    ours = isinstance(error, httpx.NetworkError | httpcore.NetworkError) and str(error)
     detail = ours or "the server closed it"
     when = _WHEN[attempt.stage]
     return Failed(code, _TEXTS[code].format(when=when, seconds=attempt.allowed, detail=detail, place=place))
 
 
 class Target(NamedTuple):
-    """A URL that was looked at once: as httpx has it, its ``Host``, and its origin."""
+    """A URL that was looked at once: as httpcore takes it, its ``Host``, and its origin."""
 
-    url: httpx.URL
+    url: httpcore.URL
     host: Header
     origin: str
 
@@ -100,11 +107,11 @@ class Target(NamedTuple):
 class Opened:
     """A response whose head has arrived. Close it; what is left of the body is then not read."""
 
-    def __init__(self, response: httpx.Response, attempt: Attempt) -> None:
-        self.status = response.status_code
+    def __init__(self, response: httpcore.Response, attempt: Attempt) -> None:
+        self.status = response.status
         self._response = response
         self._attempt = attempt
-        self._headers = [(name.lower(), _text(value).strip()) for name, value in response.headers.raw]
+        self._headers = [(name.lower(), _text(value).strip()) for name, value in response.headers]
 
     def fields(self, name: bytes) -> list[str]:
         """Return the values of a header field, one for each of its lines; ``name`` is lower case."""
@@ -133,7 +140,7 @@ class Opened:
                 yield error.rest
             code = Code.RESPONSE_TOO_LARGE if error.too_large else Code.PROTOCOL_ERROR
             raise Failed(code, f"The reply cannot be read: {error.reason}.") from None
-        except httpx.TransportError as error:
+        except _RAISED as error:
             raise failed(error, self._attempt) from None
 
     def close(self) -> None:
@@ -149,19 +156,6 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-class _Pool(httpcore.ConnectionPool):
-    """Connections that verify TLS as :mod:`protocol.mcp.trust` says; the context is made for the first https one."""
-
-    def __init__(self, authority: bytes | None) -> None:
-        super().__init__(max_connections=None, keepalive_expiry=KEEPALIVE, network_backend=Network())
-        self._authority = authority
-
-    def create_connection(self, origin: httpcore.Origin) -> httpcore.ConnectionInterface:
-        if origin.scheme == b"https" and self._ssl_context is None:
-            self._ssl_context = tls_context(self._authority)
-        return super().create_connection(origin)
-
-
 class HttpTransport(httpx.HTTPTransport):
     """One identity's way to the network: admitted origins, no redirects, no cookies, no proxies, nothing sent twice.
 
@@ -173,7 +167,7 @@ class HttpTransport(httpx.HTTPTransport):
     def __init__(self, origins: Iterable[str], authority: bytes | None = None) -> None:
         # Not httpx's constructor: that one makes a TLS context of its own (60 ms) and a pool over its own sockets.
         self._admitted = frozenset(origins)
-        self._pool = _Pool(authority)
+        self._pool = Pool(authority)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request. Raises Failed with origin_not_admitted before anything is contacted."""
@@ -187,7 +181,8 @@ class HttpTransport(httpx.HTTPTransport):
             parsed = httpx.URL(url)
         except httpx.InvalidURL:
             raise Failed(Code.INVALID_BINDING, "The endpoint is not a URL. Mend `endpoint` in the binding.") from None
-        return Target(parsed, (b"Host", parsed.netloc), found)
+        place = httpcore.URL(scheme=parsed.raw_scheme, host=parsed.raw_host, port=parsed.port, target=parsed.raw_path)
+        return Target(place, (b"Host", parsed.netloc), found)
 
     def _admit(self, url: str) -> str:
         try:
@@ -204,12 +199,12 @@ class HttpTransport(httpx.HTTPTransport):
         fields = [target.host, *headers]
         if body is not None:
             fields.append((b"Content-Length", b"%d" % len(body)))
-        request = httpx.Request(
-            method, target.url, headers=fields, stream=httpx.ByteStream(body or b""), extensions=deadline(attempt)
+        request = httpcore.Request(
+            method, target.url, headers=fields, content=body or b"", extensions=deadline(attempt)
         )
         try:
-            return Opened(self.handle_request(request), attempt)
-        except httpx.TransportError as error:
+            return Opened(self._pool.handle_request(request), attempt)
+        except _RAISED as error:
             raise failed(error, attempt, target.origin) from None
 
 

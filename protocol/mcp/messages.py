@@ -95,12 +95,16 @@ def read(text: bytes) -> Reading:
     return Reading(tuple(messages), batch=True)
 
 
+class _Params(msgspec.Struct):
+    """An object. Its members are passed over."""
+
+
 class _Heading(msgspec.Struct):
-    """What makes a message a notification. ``params`` stay as they are written."""
+    """What makes a message a notification."""
 
     jsonrpc: Literal["2.0"]
     method: str
-    params: msgspec.Raw = msgspec.Raw(b"{}")
+    params: _Params | msgspec.UnsetType = msgspec.UNSET
 
 
 _HEADING: Final = msgspec.json.Decoder(_Heading)
@@ -115,10 +119,10 @@ def is_idle_notification(text: bytes) -> bool:
     if b'"id"' in text or b"progress" in text or b"\\" in text:
         return False
     try:
-        heading = _HEADING.decode(text)
+        _HEADING.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return False
-    return bytes(heading.params).startswith(b"{")
+    return True
 
 
 def _classify(value: Any, repeated: bool, doubtful: bool, raw: bytes) -> Message:

@@ -58,6 +58,8 @@ class Stream(httpcore.NetworkStream):
                 # A server may refuse early and close; its reply then counts, not the failure of the write.
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     self._flush(attempt)
+                if not isinstance(self._socket, ssl.SSLSocket):  # which may hold what has arrived already
+                    attempt.wait(self._socket.fileno(), select.POLLIN)
             data: bytes = _repeat(attempt, self._socket, partial(self._socket.recv, max_bytes), select.POLLIN)
         attempt.ended = not data
         return data

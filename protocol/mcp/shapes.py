@@ -70,11 +70,15 @@ def shape(schemas: dict[str, Any]) -> dict[str, dict[str, Any]] | None:
     share one object.
     """
     found: dict[str, dict[str, Any]] = {}
+    known = _POINTERS
+    if len(known) > _MEMORY:
+        known.clear()
     for name, schema in schemas.items():
         for pointer, kept in _walk(f"/{escape(name)}", schema):
             if len(found) == LOCATION_LIMIT:
                 return None
-            found[_HASHES[pointer]] = kept
+            key = known.get(pointer) or known.setdefault(pointer, _hash(pointer.encode()))
+            found[key] = kept
     return found
 
 
@@ -121,24 +125,22 @@ def locations(schema: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, L
         yield pointer, Location(types, kept.get("required", False), kept.get("rest"), kept.get("text"))
 
 
-def _walk(place: str, schema: Any) -> list[tuple[str, dict[str, Any]]]:
-    """Return each pointer with what a shape keeps of its location. It is on the way of every inventory."""
-    found: list[tuple[str, dict[str, Any]]] = []
+def _walk(place: str, schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give each pointer with what a shape keeps of its location. It is on the way of every inventory."""
     pending: list[_Inner] = [(place, schema, False)]
     while pending:
         place, schema, required = pending.pop()
-        if not isinstance(schema, dict):
-            rest = _digest(schema)
-            found.append((place, _flagged({} if rest is None else {"rest": rest}, required)))
-            continue
-        own = schema
-        if not schema.keys().isdisjoint(_DIVIDING):
-            inner, own = _divide(place, schema)
-            inner.reverse()
-            pending += inner
-        key = canonical(own)
-        found.append((place, (_OWN.get(key) or _remember(key, own))[required]))
-    return found
+        kept: dict[str, Any] = {"required": True} if required else {}
+        if isinstance(schema, dict):
+            own = schema
+            if not _DIVIDING.isdisjoint(schema):
+                inner, own = _divide(place, schema)
+                inner.reverse()
+                pending += inner
+            _keep(kept, own)
+        elif not (isinstance(schema, Members) and not schema.pairs):
+            kept["rest"] = _digest(schema)
+        yield place, kept
 
 
 #: A schema inside another: its pointer, itself, and whether it is that of a required property.
@@ -177,62 +179,42 @@ def _left(names: list[Any], properties: Any) -> list[Any]:
     return [name for name in names if not (isinstance(name, str) and name in named)]
 
 
-def _flagged(kept: dict[str, Any], required: bool) -> dict[str, Any]:
-    return {"required": True, **kept} if required else kept
+def _keep(kept: dict[str, Any], own: dict[str, Any]) -> None:
+    """Add what is kept of a location's own keywords."""
+    rest: dict[str, Any] = {}
+    text: dict[str, Any] = {}
+    for keyword, value in own.items():
+        if keyword in _TEXT:
+            text[keyword] = value
+        elif keyword == "type" and (types := _types(value)) is not None:
+            kept["types"] = types
+        else:
+            rest[keyword] = value
+    if rest:
+        kept["rest"] = _digest(rest)
+    if text:
+        kept["text"] = _digest(text)
 
 
-#: What is kept of a location's own keywords (in canonical form): where it is optional, and where it is required.
-_OWN: Final[dict[bytes, tuple[dict[str, Any], dict[str, Any]]]] = {}
-
-
-def _remember(key: bytes, own: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Work out what is kept. Schemas say the same few things many times over, so it is remembered."""
-    kept = _kept(own)
-    found = kept, _flagged(kept, True)
-    if len(_OWN) >= _MEMORY:
-        _OWN.clear()
-    if len(key) <= _KEY_LIMIT:
-        _OWN[key] = found
-    return found
-
-
-def _kept(own: dict[str, Any]) -> dict[str, Any]:
-    rest = dict(own)
-    types = _types(rest)
-    text = _digest({name: rest.pop(name) for name in _TEXT & rest.keys()})
-    kept: dict[str, Any] = {} if types is None else {"types": list(types)}
-    if (hashed := _digest(rest)) is not None:
-        kept["rest"] = hashed
-    if text is not None:
-        kept["text"] = text
-    return kept
-
-
-def _types(rest: dict[str, Any]) -> tuple[str, ...] | None:
-    value = rest.get("type")
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+def _types(value: Any) -> list[str] | None:
+    """Return the names that a `type` lists, sorted; None when it is none that schemas have."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list) or not set(map(type, value)) <= _NAMES:
         return None
-    del rest["type"]
-    return tuple(sorted(set(names)))
+    return sorted(set(value))
 
 
-def _digest(value: Any) -> str | None:
-    return None if value == {} or (isinstance(value, Members) and not value.pairs) else _hash(canonical(value))
+_NAMES: Final = {str}
+
+
+def _digest(value: Any) -> str:
+    return _hash(canonical(value))
 
 
 def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:HASH_DIGITS]
 
 
-class _Hashes(dict[str, str]):
-    """The hash of each pointer. The tools of a server have most of their properties in common."""
-
-    def __missing__(self, pointer: str) -> str:
-        if len(self) >= _MEMORY:
-            self.clear()
-        found = self[pointer] = _hash(pointer.encode())
-        return found
-
-
-_HASHES: Final = _Hashes()
+#: The hash of each pointer. The tools of a server have most of their properties in common.
+_POINTERS: Final[dict[str, str]] = {}

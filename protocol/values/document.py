@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, ClassVar, Final, NamedTuple, NoReturn
 
 import msgspec
 
@@ -25,9 +25,7 @@ DEPTH_LIMIT: Final = 128
 #: Largest magnitude of an integer that every JSON implementation holds exactly (RFC 8259, section 6).
 INTEGER_LIMIT: Final = 2**53 - 1
 
-#: Bytes of a text whose brackets are counted first, which spares all else; a long text has more than enough of them.
-_COUNTED: Final = 64 * 1024
-_UNSTRUCTURED: Final = bytes(byte for byte in range(256) if byte not in b'"[]{}')
+_UNSTRUCTURED: Final = bytes(byte for byte in range(256) if byte not in b'"[]{}:')
 _ONE_KIND_OF_BRACKET: Final = bytes.maketrans(b"{}", b"[]")
 _LONE_SURROGATE: Final = re.compile(
     r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
@@ -93,23 +91,12 @@ def parse(text: bytes | str, *, depth: int = DEPTH_LIMIT) -> Document:
     strings, data after the value, and more than ``depth`` containers inside one another.
     """
     raw, text = _both(text)
-    if _too_deep(raw, depth):
+    structure = _structure(raw)
+    if _too_deep(structure, depth):
         raise JsonError(f"arrays and objects are nested too deeply (at most {depth})")
-    repeated: dict[str, None] = {}
-
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        # The hot path, once for each object: building the dict tells by its length that no name was repeated.
-        value = dict(pairs)
-        if len(value) != len(pairs):
-            seen: set[str] = set()
-            repeated.update((name, None) for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        return value
-
-    decoder = json.JSONDecoder(
-        object_pairs_hook=members, parse_int=msgspec.Raw, parse_float=msgspec.Raw, parse_constant=_refuse
-    )
+    reader = _Reader.take()
     try:
-        value = decoder.decode(text)
+        value, held = reader.read(text)
     except json.JSONDecodeError as error:
         raise JsonError(_REASONS.get(error.msg, "the text is malformed"), error.pos) from None
     except RecursionError:
@@ -117,7 +104,58 @@ def parse(text: bytes | str, *, depth: int = DEPTH_LIMIT) -> Document:
     # The first look costs a tenth of the two others, and most texts end here.
     if b"\\" in raw and ("\\ud" in text or "\\uD" in text):
         _refuse_lone_surrogates(text)
-    return Document(value, tuple(repeated))
+    # Each member has one colon. Fewer were held than were written only where a name was written again.
+    return Document(value, () if held == structure.count(b":") else _repeated(text))
+
+
+class _Reader:
+    """The standard library's decoder, and a count of the members that it has put into objects.
+
+    Making one takes as long as reading a small message, so that spare ones are kept; threads never share one.
+    """
+
+    _spare: ClassVar[list["_Reader"]] = []
+
+    def __init__(self) -> None:
+        self._held = 0
+        self._decode = json.JSONDecoder(
+            object_hook=self._count, parse_int=msgspec.Raw, parse_float=msgspec.Raw, parse_constant=_refuse
+        ).decode
+
+    @classmethod
+    def take(cls) -> "_Reader":
+        try:
+            return cls._spare.pop()
+        except IndexError:
+            return cls()
+
+    def read(self, text: str) -> tuple[Any, int]:
+        """Return the value and its number of members; only then can the reader be used again."""
+        self._held = 0
+        value = self._decode(text)
+        held = self._held
+        self._spare.append(self)
+        return value, held
+
+    def _count(self, members: dict[str, Any]) -> dict[str, Any]:
+        # The hot path, once for each object. A list of its pairs would tell more, and cost half of all the reading.
+        self._held += len(members)
+        return members
+
+
+def _repeated(text: str) -> tuple[str, ...]:
+    """Name the repeated members of a strict text. Rare, so the text is simply read once more."""
+    found: dict[str, None] = {}
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                found[name] = None
+            seen.add(name)
+
+    json.JSONDecoder(object_pairs_hook=note, parse_int=str).decode(text)
+    return tuple(found)
 
 
 def _both(text: bytes | str) -> tuple[bytes, str]:
@@ -133,18 +171,23 @@ def _refuse(_constant: str) -> NoReturn:
     raise JsonError("NaN and Infinity are not JSON")
 
 
-def _too_deep(raw: bytes, depth: int) -> bool:
-    """Tell whether some value stands in more than ``depth`` containers, without recursion and in linear time.
+def _structure(raw: bytes) -> bytes:
+    """Return the brackets and colons of a text that stand outside of its strings, every bracket as a square one.
 
-    The text need not be JSON: brackets are then counted up to where the decoder gives up, which is all that matters.
+    The text need not be JSON: it is then right up to where the decoder gives up, which is all that matters.
     """
-    if len(raw) < _COUNTED and raw.count(b"[") + raw.count(b"{") <= depth:
-        return False
     if b"\\" in raw:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
-    # Brackets in strings stand between an odd and an even quote; two quotes side by side change no one's parity.
+    # What is in a string stands between an odd and an even quote; two quotes side by side change no one's parity.
     raw = raw.translate(_ONE_KIND_OF_BRACKET, _UNSTRUCTURED).replace(b'""', b"")
-    brackets = b"".join(raw.split(b'"')[::2])
+    return b"".join(raw.split(b'"')[::2])
+
+
+def _too_deep(structure: bytes, depth: int) -> bool:
+    """Tell whether some value stands in more than ``depth`` containers, without recursion and in linear time."""
+    if structure.count(b"[") <= depth:
+        return False
+    brackets = structure.replace(b":", b"")
     for _ in range(depth):
         inner, brackets = brackets, brackets.replace(b"[]", b"")
         if len(inner) == len(brackets):

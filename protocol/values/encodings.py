@@ -58,7 +58,7 @@ def drop_controls(text: bytes) -> bytes:
 
 def shows_controls(raw: bytes) -> bool:
     """Tell whether strict JSON text holds a terminal control that is not escaped: it lets DEL and C1 stand so."""
-    return b"\x7f" in raw or _C1_CONTROL.search(raw) is not None
+    return b"\x7f" in raw or (b"\xc2" in raw and _C1_CONTROL.search(raw) is not None)
 
 
 def strip_controls(text: str) -> str:

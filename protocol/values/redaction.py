@@ -71,7 +71,13 @@ class Redactor:
 
     def text(self, text: str) -> Redacted:
         """Return a text with nothing private in it: the same rules as for a string in a value."""
-        redacted = _changed_strings(self._learnt.patterns, {text}).get(text, text)
+        patterns = self._learnt.patterns
+        # Most texts are sentences of ours. What can be printed holds no control that could split a value.
+        if text.isprintable() and text not in patterns.short:
+            raw = text.encode()
+            if not patterns.hides(raw) and not patterns.touches(raw):
+                return Redacted(text, False)
+        redacted = _changed_strings(patterns, {text}).get(text, text)
         return Redacted(redacted, redacted != text)
 
     def holds(self, value: Any) -> bool:
@@ -169,6 +175,8 @@ def _changed_strings(patterns: Patterns, strings: Collection[str]) -> dict[str, 
 
 def _private_scalars(patterns: Patterns, scalars: Collection[bytes]) -> set[bytes]:
     """Return those spellings of numbers and constants that hold a private value, or equal a private number."""
+    if not scalars:
+        return set()
     spellings = list(scalars)
     joined = _SEPARATOR.join(spellings)
     redacted = patterns.redact(joined)

@@ -45,7 +45,8 @@ class Searcher:
 
     def touches(self, text: bytes) -> bool:
         """Tell, fast, whether a form may occur: False is certain, True is not."""
-        return any(automaton.find_matches_as_indexes(window) for automaton in self._quick for window in _windows(text))
+        windows = (text,) if len(text) <= _WINDOW else _windows(text)
+        return any(automaton.find_matches_as_indexes(window) for window in windows for automaton in self._quick)
 
     def finds(self, text: bytes) -> bool:
         """Tell whether a form occurs."""
