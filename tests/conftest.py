@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests import plugin_under_test
 from tests.command_line import Assay
 from tests.peers.installation import node, node_modules, python_environment
 from tests.peers.oauth_server import PASSWORD_VARIABLE
@@ -22,6 +23,34 @@ TOKEN = "tok-5fKq81-not-for-anyone-else-Zr"
 PASSWORD = "pw-7Yh2Lq9-of-the-login-form"
 #: The token of the protected server's owner, who may use more of its tools.
 OWNER_TOKEN = "own-77Hd02-for-the-owner-alone-Qe"
+
+
+#: Files whose tests all drive a plugin as a program; of the others, those that prove a requirement are run with one.
+DRIVING = ("test_end_to_end_", "test_hostile_", "test_plugin_oauth_wire", "test_plugin_wire")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--plugin", metavar="PATH", help="run the tests of the plugin's behaviour with this executable")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell every process of the run which plugin it drives, before a test file is read."""
+    named = config.getoption("--plugin")
+    if named:
+        if not os.access(named, os.X_OK):
+            raise pytest.UsageError(f"--plugin: {named} is no program; `python3 noxfile.py -s build` makes dist/plugin.")
+        os.environ[plugin_under_test.VARIABLE] = os.path.abspath(named)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With ``--plugin``, leave out what another plugin cannot change."""
+    if config.getoption("--plugin"):
+        kept: dict[bool, list[pytest.Item]] = {True: [], False: []}
+        for item in items:
+            driving = item.path.name.startswith(DRIVING) or item.get_closest_marker("requirement") is not None
+            kept[driving].append(item)
+        config.hook.pytest_deselected(items=kept[False])
+        items[:] = kept[True]
 
 
 def example(*options: str, token: str = "") -> Iterator[str]:
