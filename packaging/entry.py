@@ -17,7 +17,7 @@ class KeptFiles:
         self._writing = allocate_lock()
         self._written = False
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+    def find_spec(self, name: str, *_: object) -> None:
         """Have the files there before the finders after this one look. Raises ImportError when there is no room."""
         if name not in MODULES:
             return
@@ -40,8 +40,9 @@ class KeptFiles:
                 file.write(content)
         del sys.modules["kept_files"]
         for finder in list(sys.path_importer_cache.values()):
-            if finder is not None:
-                finder.invalidate_caches()
+            invalidate = getattr(finder, "invalidate_caches", None)  # some entries are None
+            if invalidate is not None:
+                invalidate()
 
 
 def start() -> int:
