@@ -38,19 +38,21 @@ def pytest_configure(config: pytest.Config) -> None:
     named = config.getoption("--plugin")
     if named:
         if not os.access(named, os.X_OK):
-            raise pytest.UsageError(f"--plugin: {named} is no program; `python3 noxfile.py -s build` makes dist/plugin.")
+            raise pytest.UsageError(
+                f"--plugin: {named} is no program; `python3 noxfile.py -s build` makes dist/plugin."
+            )
         os.environ[plugin_under_test.VARIABLE] = os.path.abspath(named)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With ``--plugin``, leave out what another plugin cannot change."""
-    if config.getoption("--plugin"):
-        kept: dict[bool, list[pytest.Item]] = {True: [], False: []}
-        for item in items:
-            driving = item.path.name.startswith(DRIVING) or item.get_closest_marker("requirement") is not None
-            kept[driving].append(item)
-        config.hook.pytest_deselected(items=kept[False])
-        items[:] = kept[True]
+    """Leave out what only Linux can show elsewhere, and with ``--plugin`` what another plugin cannot change."""
+    chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        driving = item.path.name.startswith(DRIVING) or item.get_closest_marker("requirement") is not None
+        possible = sys.platform == "linux" or item.get_closest_marker("linux") is None
+        chosen[possible and (driving or not config.getoption("--plugin"))].append(item)
+    config.hook.pytest_deselected(items=chosen[False])
+    items[:] = chosen[True]
 
 
 def example(*options: str, token: str = "") -> Iterator[str]:

@@ -3,7 +3,7 @@
 import os
 import sys
 
-__all__ = ["VARIABLE", "built", "command"]
+__all__ = ["VARIABLE", "built", "program"]
 
 #: Carries the path of the executable to the processes of a test run.
 VARIABLE = "ASSAY_TESTED_PLUGIN"
@@ -14,6 +14,6 @@ def built() -> str:
     return os.environ.get(VARIABLE, "")
 
 
-def command() -> tuple[str, ...]:
+def program() -> tuple[str, ...]:
     """Return what starts the plugin in a folder where `plugin` can be imported."""
     return (built(),) if built() else (sys.executable, "-m", "plugin")

@@ -24,7 +24,7 @@ from plugin.expectations import EXPECT_EXCLUSIONS, EXPECTATIONS, OPERATORS
 from plugin.identity import VERSION
 from protocol.failures import CODES, Code
 from protocol.wire import messages
-from tests.plugin_under_test import command
+from tests.plugin_under_test import program
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -48,7 +48,7 @@ GATEWAY_KEYS = {
 
 def plugin(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*(options.pop("command", command())), *arguments],
+        [*(options.pop("program", program())), *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -234,7 +234,7 @@ def test_default_values_are_valid_configuration() -> None:
 @pytest.mark.parametrize("flag", ["--describe", "--version", "--help"])
 def test_a_flag_is_answered_without_importing_what_it_does_not_need(flag: str) -> None:
     # Without site-packages nothing but the standard library and the source tree could be imported at all.
-    ran = plugin(flag, command=(sys.executable, "-E", "-S", "-X", "importtime", "-m", "plugin"))
+    ran = plugin(flag, program=(sys.executable, "-E", "-S", "-X", "importtime", "-m", "plugin"))
     assert ran.returncode == 0, ran.stderr
     imported = set(re.findall(r"\| +([\w.]+)$", ran.stderr, re.MULTILINE))
     assert "plugin.identity" in imported or flag == "--help"
@@ -272,7 +272,7 @@ def test_on_a_terminal_it_says_what_it_is_and_exits_2() -> None:
 
 def test_without_open_descriptors_it_says_so_and_exits_2() -> None:
     ran = subprocess.run(
-        ["/bin/sh", "-c", f"exec {shlex.join(command())} <&- >&-"],
+        ["/bin/sh", "-c", f"exec {shlex.join(program())} <&- >&-"],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -22,7 +22,7 @@ from protocol.wire.framing import HOST_LINE_LIMIT
 from protocol.wire.routing import Job, Router
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Refusal, Request
 from tests.fakes.plugin_driver import PluginDriver, step
-from tests.plugin_under_test import command
+from tests.plugin_under_test import program
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -36,7 +36,7 @@ INITIALIZE: dict[str, Any] = {
 
 def speak(data: bytes) -> list[Any]:
     """Give the executable its whole input at once and return every line that it writes."""
-    ran = subprocess.run(command(), cwd=ROOT, input=data, capture_output=True, timeout=30, check=False)
+    ran = subprocess.run(program(), cwd=ROOT, input=data, capture_output=True, timeout=30, check=False)
     assert (ran.returncode, ran.stderr) == (0, b"")
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
@@ -573,7 +573,7 @@ def test_a_session_that_was_ended_is_not_ended_again() -> None:
 def test_a_host_that_is_killed_leaves_no_plugin_behind() -> None:
     host = (
         "import subprocess, time\n"
-        f"plugin = subprocess.Popen({command()!r}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        f"plugin = subprocess.Popen({program()!r}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
         "plugin.stdin.write(b'x\\n'); plugin.stdin.flush(); plugin.stdout.readline()\n"
         "print('ready', flush=True)\n"
         "time.sleep(60)\n"

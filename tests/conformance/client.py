@@ -14,7 +14,7 @@ from protocol.values.document import encode
 from tests.conformance.scenarios import binding
 from tests.driven_plugin import DrivenPlugin
 from tests.fakes.browser import browse
-from tests.plugin_under_test import command
+from tests.plugin_under_test import program
 
 #: The suite's servers take whatever port is free, each its own: a user would admit one origin after another.
 LOOPBACK = [f"http://localhost:{port}" for port in range(1024, 65536)]
@@ -61,7 +61,7 @@ def status(result: dict[str, Any]) -> int | None:
 
 
 def plugin() -> DrivenPlugin:
-    return DrivenPlugin(command(), consent=browse)
+    return DrivenPlugin(program(), consent=browse)
 
 
 def demanded(url: str) -> list[str]:

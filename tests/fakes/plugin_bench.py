@@ -1,4 +1,4 @@
-"""An inspector for tests of what steps do to a server and make of its replies: in this process, or a built executable."""
+"""An inspector for tests of what steps do to a server and make of its replies: in this process, or as it was built."""
 
 import json
 import threading
@@ -97,7 +97,7 @@ class DrivenBench(Bench):
         return [value for told in self._driver.notifications for value in told["params"].get("values", ())]
 
     def end(self) -> None:
-        assert (self._driver.end(), self._driver.diagnostics) == (0, b"")
+        assert (self._driver.end(), bytes(self._driver.diagnostics)) == (0, b"")
 
 
 @contextmanager

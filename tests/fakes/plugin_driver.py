@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from tests.plugin_under_test import command
+from tests.plugin_under_test import program
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Seconds after which a test gives up on a reply.
@@ -27,7 +27,7 @@ class PluginDriver:
 
     def __init__(self, *arguments: str, environment: dict[str, str] | None = None, module: str = "plugin") -> None:
         self.process = subprocess.Popen(
-            [*(command() if module == "plugin" else (sys.executable, "-m", module)), *arguments],
+            [*(program() if module == "plugin" else (sys.executable, "-m", module)), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
