@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from protocol.values.leaks import LeakScanner
 from tests.command_line import SCRIPT, Assay, Ran
 from tests.fakes.authorization_server import PLANTED, AuthorizationServer
 from tests.fakes.oauth_misbehaviours import MISBEHAVIOURS
-from tests.fakes.processes import descendants, until
+from tests.fakes.processes import command_line, descendants, until
 
 FLOW = """---
 name: Sign in and look around
@@ -221,13 +220,6 @@ def chromiums(pid: int) -> set[int]:
 
 def browser_plugins(pid: int) -> set[int]:
     return {child for child in descendants(pid) if "host.providers.browser" in command_line(child)}
-
-
-def command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-    except OSError:
-        return ""
 
 
 @pytest.mark.requirement("oauth.given-up")
