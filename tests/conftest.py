@@ -25,8 +25,11 @@ PASSWORD = "pw-7Yh2Lq9-of-the-login-form"
 OWNER_TOKEN = "own-77Hd02-for-the-owner-alone-Qe"
 
 
-#: Files whose tests all drive a plugin as a program; of the others, those that prove a requirement are run with one.
-DRIVING = ("test_end_to_end_", "test_hostile_", "test_plugin_oauth_wire", "test_plugin_wire")
+#: Files that are run whole with a built executable. Of the others that drive a plugin, those tests that prove a
+#: requirement are: the rest look into its process.
+WHOLE = ("test_hostile_", "test_plugin_oauth_wire", "test_plugin_wire")
+#: What a file imports that drives a plugin.
+DRIVERS = {"Assay", "PluginDriver", "bench"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,11 +51,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what only Linux can show elsewhere, and with ``--plugin`` what another plugin cannot change."""
     chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
     for item in items:
-        driving = item.path.name.startswith(DRIVING) or item.get_closest_marker("requirement") is not None
         possible = sys.platform == "linux" or item.get_closest_marker("linux") is None
-        chosen[possible and (driving or not config.getoption("--plugin"))].append(item)
+        chosen[possible and (not config.getoption("--plugin") or drives_a_plugin(item))].append(item)
     config.hook.pytest_deselected(items=chosen[False])
     items[:] = chosen[True]
+
+
+def drives_a_plugin(item: pytest.Item) -> bool:
+    if item.path.name.startswith(WHOLE):
+        return True
+    drives = isinstance(item, pytest.Function) and not DRIVERS.isdisjoint(vars(item.module))
+    return drives and item.get_closest_marker("requirement") is not None
 
 
 def example(*options: str, token: str = "") -> Iterator[str]:
