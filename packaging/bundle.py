@@ -1,9 +1,10 @@
 """Decides, while building, what the executable unpacks at each start and what it keeps until somebody asks for it.
 
-Unpacking was half of a start. So a library that no first answer needs travels inside a module, from which entry.py
-writes it when it is first imported; and what the flags print is made once, here.
+Unpacking was half of a start. So a library that no first answer needs travels behind the archive of modules, from where
+entry.py copies it when it is first imported; and what the flags print is made once, here.
 """
 
+import marshal
 import subprocess
 import sys
 import zipfile
@@ -12,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from PyInstaller.building.utils import process_collected_binary
 from PyInstaller.depend.bindepend import get_imports, get_python_library_path
 
-__all__ = ["keep", "split", "trim"]
+__all__ = ["append", "describe", "process", "split", "trim"]
 
 #: A line of a table of contents: name inside, path outside, kind.
 Entry = tuple[str, str, str]
@@ -38,22 +39,35 @@ def split(binaries: list[Entry], root: Path, unused: list[str]) -> tuple[list[En
     return [entry for entry in binaries if entry not in waiting], waiting
 
 
-def keep(waiting: list[Entry], root: Path, folder: Path, **processing: object) -> list[Entry]:
-    """Write the modules `kept` (answers, and names of modules) and `kept_files`; return their entries.
-
-    ``processing`` is what EXE gets for its own binaries: stripping, architecture, signing.
-    """
-    answers = {flag: _run(root, "-m", "plugin", flag) for flag in ANSWERED}
-    modules = sorted(_module(name) for name, _, kind in waiting if kind == "EXTENSION")
-    files = {
-        name: Path(process_collected_binary(path, name, strict_arch_validation=kind == "EXTENSION", **processing))
+def process(waiting: list[Entry], **options: object) -> list[tuple[str, Path]]:
+    """Return names and paths of binaries, stripped, signed or what else EXE does, by ``options``, to its own."""
+    done = [
+        (name, process_collected_binary(path, name, strict_arch_validation=kind == "EXTENSION", **options))
         for name, path, kind in sorted(waiting)
-    }
-    contents = {name: path.read_bytes() for name, path in files.items()}
+    ]
+    return [(name, Path(path)) for name, path in done]
+
+
+def describe(waiting: list[tuple[str, Path]], root: Path, folder: Path) -> Entry:
+    """Write the module `kept` and return its entry: answers, what can be imported once the rest is there, its files."""
+    answers = {flag: _run(root, "-m", "plugin", flag) for flag in ANSWERED}
+    modules = {_module(name) for name, _ in waiting}
+    files = [(name, path.stat().st_size) for name, path in waiting]
+    text = f"ANSWERS = {answers!r}\nMODULES = frozenset({sorted(modules)!r})\nFILES = {files!r}\n"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "kept.py").write_text(f"ANSWERS = {answers!r}\nMODULES = frozenset({modules!r})\n", encoding="utf-8")
-    (folder / "kept_files.py").write_text(f"FILES = {contents!r}\n", encoding="utf-8")
-    return [(name, str(folder / f"{name}.py"), "PYMODULE") for name in ("kept", "kept_files")]
+    (folder / "kept.py").write_text(text, encoding="utf-8")
+    return "kept", str(folder / "kept.py"), "PYMODULE"
+
+
+def append(waiting: list[tuple[str, Path]], archive: Path) -> None:
+    """Put files behind an archive of modules, which its readers take to end with its table of contents."""
+    with archive.open("r+b") as file:
+        file.seek(8)
+        file.seek(int.from_bytes(file.read(4), "big"))
+        marshal.load(file)
+        file.truncate()
+        for _, path in waiting:
+            file.write(path.read_bytes())
 
 
 def trim(library: Path) -> None:
