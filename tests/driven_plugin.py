@@ -42,7 +42,7 @@ class DrivenPlugin:
             if kind is None:
                 self.ask("shutdown", {})
             else:
-                self.process.kill()
+                self.process.terminate()  # of a built executable, the first process has to tidy up
 
     def bind(self, url: str, origins: Sequence[str] = (), **configuration: Any) -> None:
         """Initialize the plugin for ``url``, with further fields of its binding, and admit its origin and others."""
