@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent
 CONSTRAINTS = ROOT / "constraints.txt"
 PROJECT = ROOT / "pyproject.toml"
 PEERS = ROOT / "tests" / "peers"
+WORKFLOWS = sorted(map(str, ROOT.glob(".github/workflows/*.yml")))
 CACHE = ROOT / ".nox"
 
 
@@ -81,18 +82,21 @@ def demo(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests, on every core; what stands behind `--` goes to pytest instead."""
+    """Run the tests, on every core; what stands behind `--` goes to pytest instead, but for `--plugin=PATH`."""
     prepare(session, "tests")
     # Most tests wait for processes of their own. A file stays on one worker: its tests share servers.
-    session.run("python", "-m", "pytest", *(session.posargs or ["--numprocesses=auto", "--dist=loadfile", "--quiet"]))
+    all_of_them = all(word.startswith("--plugin=") for word in session.posargs)
+    words = ["--numprocesses=auto", "--dist=loadfile", "--quiet"] if all_of_them else []
+    session.run("python", "-m", "pytest", *words, *session.posargs)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style and formatting with ruff."""
+    """Check style and formatting with ruff, and the workflows against their schema."""
     prepare(session, "lint", project=False)
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
+    session.run("check-jsonschema", "--quiet", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS)
 
 
 @nox.session
@@ -122,7 +126,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def conformance(session: nox.Session) -> None:
-    """Run client scenarios of the public MCP conformance suite against the plugin executable."""
+    """Run client scenarios of the public MCP conformance suite; `-- --plugin PATH` tests a built executable."""
     prepare(session, "tests")
     session.run("python", "-m", "tests.conformance", *session.posargs)
 

@@ -46,7 +46,7 @@ class TimedPlugin(DrivenPlugin):
         wanted = b'{"jsonrpc":"2.0","id":%d,' % self._asked
         started = time.perf_counter()
         self._write(line)
-        reply = next(line for line in self._process.stdout or () if line.startswith(wanted))
+        reply = next(line for line in self.process.stdout or () if line.startswith(wanted))
         taken = time.perf_counter() - started
         if b'"status":"succeeded"' not in reply[:120]:
             raise RuntimeError(f"{command}: {reply[:500]!r}")

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.plugin_under_test import built
+
 __all__ = ["Assay", "Ran"]
 
 #: The console script of the environment that runs the tests.
@@ -63,6 +65,8 @@ class Assay:
         inherited = {
             name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "GITHUB_", "CI"))
         }
+        if built():
+            inherited["ASSAY_PLUGIN"] = built()
         document = self.folder / "document.json"
         document.unlink(missing_ok=True)
         done = subprocess.run(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests import plugin_under_test
 from tests.command_line import Assay
 from tests.peers.installation import node, node_modules, python_environment
 from tests.peers.oauth_server import PASSWORD_VARIABLE
@@ -22,6 +23,45 @@ TOKEN = "tok-5fKq81-not-for-anyone-else-Zr"
 PASSWORD = "pw-7Yh2Lq9-of-the-login-form"
 #: The token of the protected server's owner, who may use more of its tools.
 OWNER_TOKEN = "own-77Hd02-for-the-owner-alone-Qe"
+
+
+#: Files that are run whole with a built executable. Of the others that drive a plugin, those tests that prove a
+#: requirement are: the rest look into its process.
+WHOLE = ("test_hostile_", "test_plugin_oauth_wire", "test_plugin_wire")
+#: What a file imports that drives a plugin.
+DRIVERS = {"Assay", "PluginDriver", "bench"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--plugin", metavar="PATH", help="run the tests of the plugin's behaviour with this executable")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell every process of the run which plugin it drives, before a test file is read."""
+    named = config.getoption("--plugin")
+    if named:
+        if not os.access(named, os.X_OK):
+            raise pytest.UsageError(
+                f"--plugin: {named} is no program; `python3 noxfile.py -s build` makes dist/plugin."
+            )
+        os.environ[plugin_under_test.VARIABLE] = os.path.abspath(named)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only Linux can show elsewhere, and with ``--plugin`` what another plugin cannot change."""
+    chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        possible = sys.platform == "linux" or item.get_closest_marker("linux") is None
+        chosen[possible and (not config.getoption("--plugin") or drives_a_plugin(item))].append(item)
+    config.hook.pytest_deselected(items=chosen[False])
+    items[:] = chosen[True]
+
+
+def drives_a_plugin(item: pytest.Item) -> bool:
+    if item.path.name.startswith(WHOLE):
+        return True
+    drives = isinstance(item, pytest.Function) and not DRIVERS.isdisjoint(vars(item.module))
+    return drives and item.get_closest_marker("requirement") is not None
 
 
 def example(*options: str, token: str = "") -> Iterator[str]:

@@ -21,13 +21,16 @@ SOURCE = (sys.executable, "-m", "plugin")
 class DrivenPlugin:
     """A plugin with one identity, `api`, on one server. Leaving the block shuts it down.
 
-    ``consent`` stands in for the browser: it is given the URL of each consent page.
+    ``consent`` stands in for the browser: it is given the URL of each consent page. ``options`` are more of Popen's.
     """
 
     def __init__(
-        self, command: Sequence[str | Path] = SOURCE, consent: Callable[[str], Any] = lambda url: None
+        self,
+        command: Sequence[str | Path] = SOURCE,
+        consent: Callable[[str], Any] = lambda url: None,
+        **options: Any,
     ) -> None:
-        self._process = subprocess.Popen(command, _BUFFER, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(command, _BUFFER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
         self._consent = consent
         self._asked = 0
 
@@ -37,11 +40,11 @@ class DrivenPlugin:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._process:
+        with self.process:
             if kind is None:
                 self.ask("shutdown", {})
             else:
-                self._process.kill()
+                self.process.terminate()  # of a built executable, the first process has to tidy up
 
     def bind(self, url: str, origins: Sequence[str] = (), **configuration: Any) -> None:
         """Initialize the plugin for ``url``, with further fields of its binding, and admit its origin and others."""
@@ -67,7 +70,7 @@ class DrivenPlugin:
         raise RuntimeError(f"{method}: the plugin ended")
 
     def _responses(self) -> Iterator[Response]:
-        for line in self._process.stdout or ():
+        for line in self.process.stdout or ():
             message = decode(line.rstrip(b"\n"))
             if isinstance(message, Response):
                 yield message
@@ -76,6 +79,6 @@ class DrivenPlugin:
                 self._write(encode_result(message.id, {}))
 
     def _write(self, line: bytes) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(line)
-        self._process.stdin.flush()
+        assert self.process.stdin is not None
+        self.process.stdin.write(line)
+        self.process.stdin.flush()

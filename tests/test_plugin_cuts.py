@@ -81,7 +81,7 @@ def test_a_refusal_whose_body_is_long_enough_keeps_its_beginning_when_it_is_cut(
 
 def test_a_header_is_read_as_utf_8_so_that_private_values_in_it_are_recognised() -> None:
     with HttpServer(McpScript(on={"tools/call": lambda _, peer: _location(peer)})) as server, bench(server) as plugin:
-        plugin.inspector.learn({"values": ["geheim-ä-wort"]})
+        plugin.learn("geheim-ä-wort")
         seen = plugin.run("call", tool="t")
         assert seen["facts"]["http"]["location"] == "/[redacted]"
 

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ from plugin.expectations import EXPECT_EXCLUSIONS, EXPECTATIONS, OPERATORS
 from plugin.identity import VERSION
 from protocol.failures import CODES, Code
 from protocol.wire import messages
+from tests.plugin_under_test import program
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -46,7 +48,7 @@ GATEWAY_KEYS = {
 
 def plugin(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *options.pop("interpreter", ()), "-m", "plugin", *arguments],
+        [*(options.pop("program", program())), *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -232,7 +234,7 @@ def test_default_values_are_valid_configuration() -> None:
 @pytest.mark.parametrize("flag", ["--describe", "--version", "--help"])
 def test_a_flag_is_answered_without_importing_what_it_does_not_need(flag: str) -> None:
     # Without site-packages nothing but the standard library and the source tree could be imported at all.
-    ran = plugin(flag, interpreter=("-E", "-S", "-X", "importtime"))
+    ran = plugin(flag, program=(sys.executable, "-E", "-S", "-X", "importtime", "-m", "plugin"))
     assert ran.returncode == 0, ran.stderr
     imported = set(re.findall(r"\| +([\w.]+)$", ran.stderr, re.MULTILINE))
     assert "plugin.identity" in imported or flag == "--help"
@@ -270,7 +272,7 @@ def test_on_a_terminal_it_says_what_it_is_and_exits_2() -> None:
 
 def test_without_open_descriptors_it_says_so_and_exits_2() -> None:
     ran = subprocess.run(
-        ["/bin/sh", "-c", f'exec "{sys.executable}" -m plugin <&- >&-'],
+        ["/bin/sh", "-c", f"exec {shlex.join(program())} <&- >&-"],
         cwd=ROOT,
         capture_output=True,
         text=True,

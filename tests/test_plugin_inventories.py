@@ -251,7 +251,7 @@ def test_a_private_value_that_is_a_member_name_of_mcp_breaks_nothing(command: st
     method = KINDS[command][0] if command in KINDS else "tools/list"
     script = McpScript(on={method: {command: [entry]}}, capabilities=CAPABILITIES)
     with HttpServer(script) as server, bench(server) as plugin:
-        plugin.inspector.learn({"values": [token, "name"]})
+        plugin.learn(token, "name")
         seen = plugin.run(command)
         assert seen["status"] == "succeeded"
         assert seen["state"]["entries"][0]["redacted"] is True

@@ -85,7 +85,7 @@ def test_what_a_server_echoes_is_in_no_byte_of_the_result(tmp_path: Path) -> Non
 def test_values_that_the_host_has_learnt_are_private_as_well() -> None:
     script = McpScript(on={"tools/call": {"content": [{"type": "text", "text": "other-secret"}]}})
     with HttpServer(script) as server, bench(server) as plugin:
-        plugin.inspector.learn({"values": ["other-secret"]})
+        plugin.learn("other-secret")
         assert plugin.run("call", tool="t")["state"]["text"] == "[redacted]"
         with pytest.raises(Failed) as caught:
             plugin.run("call", tool="other-secret")

@@ -22,6 +22,7 @@ from protocol.wire.framing import HOST_LINE_LIMIT
 from protocol.wire.routing import Job, Router
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Refusal, Request
 from tests.fakes.plugin_driver import PluginDriver, step
+from tests.plugin_under_test import program
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -35,9 +36,7 @@ INITIALIZE: dict[str, Any] = {
 
 def speak(data: bytes) -> list[Any]:
     """Give the executable its whole input at once and return every line that it writes."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "plugin"], cwd=ROOT, input=data, capture_output=True, timeout=30, check=False
-    )
+    ran = subprocess.run(program(), cwd=ROOT, input=data, capture_output=True, timeout=30, check=False)
     assert (ran.returncode, ran.stderr) == (0, b"")
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
@@ -573,8 +572,8 @@ def test_a_session_that_was_ended_is_not_ended_again() -> None:
 
 def test_a_host_that_is_killed_leaves_no_plugin_behind() -> None:
     host = (
-        "import subprocess, sys, time\n"
-        "plugin = subprocess.Popen([sys.executable, '-m', 'plugin'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        "import subprocess, time\n"
+        f"plugin = subprocess.Popen({program()!r}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
         "plugin.stdin.write(b'x\\n'); plugin.stdin.flush(); plugin.stdout.readline()\n"
         "print('ready', flush=True)\n"
         "time.sleep(60)\n"

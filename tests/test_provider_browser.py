@@ -22,7 +22,7 @@ from protocol.failures import Failed
 from tests.fakes.http_server import HttpServer, Peer, Request
 from tests.fakes.pages import Website, read_png
 from tests.fakes.plugin_driver import PluginDriver, step
-from tests.fakes.processes import children, descendants, gone, until
+from tests.fakes.processes import children, command_line, descendants, gone, until
 
 MODULE = "host.providers.browser"
 PASSWORD = "hunter2 & søn"
@@ -415,7 +415,7 @@ def test_each_alias_is_a_browser_of_its_own(browser: PluginDriver, site: Website
 
 def driver_of(plugin: PluginDriver) -> int:
     """The process of a plugin's driver."""
-    (driver,) = [pid for pid in children(plugin.process.pid) if os.readlink(f"/proc/{pid}/exe").endswith("/node")]
+    (driver,) = [pid for pid in children(plugin.process.pid) if command_line(pid).partition(" ")[0].endswith("/node")]
     return driver
 
 
@@ -483,6 +483,7 @@ def test_a_plan_starts_no_browser(site: Website, tmp_path: Path) -> None:
 # Without a browser
 
 
+@pytest.mark.linux
 def test_the_driver_and_the_browser_get_a_small_environment_and_work_in_a_folder_of_their_own(
     browser: PluginDriver, site: Website, temporary: Path
 ) -> None:

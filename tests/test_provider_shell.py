@@ -217,6 +217,7 @@ def test_the_path_that_the_plugin_itself_was_found_by_is_not_handed_on(inherited
     assert made.get("PYTHONPATH") == expected
 
 
+@pytest.mark.linux
 def test_a_command_has_no_descriptor_of_the_wire(shell: PluginDriver) -> None:
     text = run(shell, 'for fd in /proc/$$/fd/*; do readlink "$fd"; done; true')["state"]["stdout"]["text"]
     pipes = [line for line in text.splitlines() if line.startswith("pipe:")]

@@ -3,10 +3,9 @@
 import json
 import os
 import subprocess
-from pathlib import Path
 
 from tests.command_line import SCRIPT, Assay, Ran
-from tests.fakes.processes import descendants
+from tests.fakes.processes import command_line, descendants
 
 __all__ = ["Underway", "browser_plugins", "chromiums"]
 
@@ -54,10 +53,3 @@ def chromiums(pid: int) -> set[int]:
 
 def browser_plugins(pid: int) -> set[int]:
     return {child for child in descendants(pid) if "host.providers.browser" in command_line(child)}
-
-
-def command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-    except OSError:
-        return ""

@@ -1,5 +1,9 @@
-"""Runs scenarios of the public MCP conformance suite one at a time: `python -m tests.conformance [SCENARIO…]`."""
+"""Runs scenarios of the public MCP conformance suite one at a time.
 
+`python -m tests.conformance [--plugin PATH] [SCENARIO…]`
+"""
+
+import argparse
 import os
 import re
 import shlex
@@ -9,6 +13,7 @@ from pathlib import Path
 
 from tests.conformance.scenarios import FORCED, REVISIONS
 from tests.peers.installation import CACHE, ROOT, node, node_modules
+from tests.plugin_under_test import VARIABLE
 
 #: Milliseconds that the suite gives the client for one scenario.
 TIMEOUT = 30_000
@@ -46,13 +51,18 @@ def listed(suite: Path, version: str) -> list[str]:
 
 def main() -> int:
     suite = node_modules(Path(__file__).parent) / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
-    wanted = sys.argv[1:]
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", allow_abbrev=False)
+    parser.add_argument("--plugin", type=Path, help="a built executable to test in place of the source tree")
+    parser.add_argument("scenario", nargs="*", help="run these alone")
+    given = parser.parse_args()
+    if given.plugin:
+        os.environ[VARIABLE] = str(given.plugin.resolve(strict=True))
     runs = [(version, scenario, False) for version in REVISIONS for scenario in listed(suite, version)]
     runs += [(REVISIONS[0], scenario, True) for scenario in FORCED]
     results = [
         passes(suite, scenario, version, force=force)
         for version, scenario, force in runs
-        if not wanted or scenario in wanted
+        if not given.scenario or scenario in given.scenario
     ]
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     return int(not all(results) or not results)

@@ -6,18 +6,16 @@ when the client's exit status is not 0, unless it is one in which a client has t
 
 import json
 import os
-import shlex
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from protocol.values.document import encode
 from tests.conformance.scenarios import binding
-from tests.driven_plugin import SOURCE, DrivenPlugin
+from tests.driven_plugin import DrivenPlugin
 from tests.fakes.browser import browse
+from tests.plugin_under_test import program
 
-#: Names the plugin to test; the default is the source tree's.
-PLUGIN_VARIABLE = "ASSAY_CONFORMANCE_PLUGIN"
 #: The suite's servers take whatever port is free, each its own: a user would admit one origin after another.
 LOOPBACK = [f"http://localhost:{port}" for port in range(1024, 65536)]
 #: Refusals that a sign-in, or another one, may answer.
@@ -63,7 +61,7 @@ def status(result: dict[str, Any]) -> int | None:
 
 
 def plugin() -> DrivenPlugin:
-    return DrivenPlugin(shlex.split(os.environ.get(PLUGIN_VARIABLE, "")) or SOURCE, consent=browse)
+    return DrivenPlugin(program(), consent=browse)
 
 
 def demanded(url: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""An inspector in this process, for tests of what steps do to a server and make of its replies."""
+"""An inspector for tests of what steps do to a server and make of its replies: in this process, or as it was built."""
 
 import json
 import threading
@@ -7,8 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from plugin.inspector import Inspector
+from protocol.failures import Code, Failed
 from protocol.values.document import encode, parse
 from protocol.wire.params import read_params
+from tests.fakes.plugin_driver import PluginDriver, step
+from tests.plugin_under_test import built
 
 __all__ = ["Bench", "bench"]
 
@@ -37,10 +40,12 @@ class Bench:
 
     def raw(self, alias: str, command: str, **arguments: Any) -> bytes:
         """Run a command and return the bytes of its result; arguments that are no strings are written as JSON."""
-        texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in arguments.items()}
-        params = {"alias": alias, "command": command, "arguments": texts}
         self.asked += 1
-        return bytes(self.inspector.run(params, self.asked, self.cancelled.is_set))
+        return bytes(self.inspector.run(step(alias, command, **arguments), self.asked, self.cancelled.is_set))
+
+    def learn(self, *values: str) -> None:
+        """Tell the inspector what the host has learnt."""
+        self.inspector.learn({"values": values})
 
     def run(self, command: str, **arguments: Any) -> dict[str, Any]:
         """Run a command of the alias `api`."""
@@ -63,6 +68,37 @@ class Bench:
             value for method, params in self.notifications if method == "secrets/learnt" for value in params["values"]
         ]
 
+    def end(self) -> None:
+        """End the sessions."""
+        self.inspector.end()
+
+
+class DrivenBench(Bench):
+    """The same with a built executable, over its wire. It has no ``inspector`` to look into."""
+
+    def __init__(self, origins: list[str], bindings: dict[str, Any]) -> None:
+        self.browser = lambda url: None
+        self._driver = PluginDriver()
+        self._driver.browser = lambda url: self._ask("consent/open", {"alias": "", "url": url}, lambda: False)
+        assert "result" in self._driver.initialize(origins, **bindings)
+
+    def raw(self, alias: str, command: str, **arguments: Any) -> bytes:
+        """Run a command and return the bytes of its result. Raises Failed when it is refused."""
+        reply = self._driver.ask("run", step(alias, command, **arguments))
+        if "error" in reply:
+            raise Failed(Code(reply["error"]["data"]["code"]), reply["error"]["message"])
+        return bytes(self._driver.public).splitlines()[-1].partition(b'"result":')[2].removesuffix(b"}")
+
+    def learn(self, *values: str) -> None:
+        self._driver.notify("secrets/learnt", {"values": values})
+
+    @property
+    def learnt(self) -> list[str]:
+        return [value for told in self._driver.notifications for value in told["params"].get("values", ())]
+
+    def end(self) -> None:
+        assert (self._driver.end(), bytes(self._driver.diagnostics)) == (0, b"")
+
 
 @contextmanager
 def bench(
@@ -70,8 +106,8 @@ def bench(
 ) -> Iterator[Bench]:
     """An inspector with the alias `api` bound to a server, beside others; sessions are ended on the way out."""
     bindings = {"api": {"endpoint": server.url, **configuration}, **(others or {})}
-    made = Bench([server.origin] if origins is None else origins, bindings)
+    made = (DrivenBench if built() else Bench)([server.origin] if origins is None else origins, bindings)
     try:
         yield made
     finally:
-        made.inspector.end()
+        made.end()

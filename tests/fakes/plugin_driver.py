@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -10,6 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
+
+from tests.fakes.processes import children
+from tests.plugin_under_test import built, program
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Seconds after which a test gives up on a reply.
@@ -25,7 +29,7 @@ class PluginDriver:
 
     def __init__(self, *arguments: str, environment: dict[str, str] | None = None, module: str = "plugin") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [*(program() if module == "plugin" else (sys.executable, "-m", module)), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -48,8 +52,15 @@ class PluginDriver:
 
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
-            self.process.kill()
+            self._kill()
         self.end()
+
+    def _kill(self) -> None:
+        """Kill what is the plugin: of a built executable the second process, for the first one tidies up after it."""
+        inner = children(self.process.pid) if built() else set()
+        for pid in inner or {self.process.pid}:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def _read(self) -> None:
         assert self.process.stdout is not None

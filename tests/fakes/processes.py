@@ -1,12 +1,13 @@
 """Looks at processes that are not children of the test: whether they have ended, and what a process has started."""
 
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["children", "descendants", "gone", "until"]
+__all__ = ["children", "command_line", "descendants", "gone", "until"]
 
 #: Seconds after which a test gives up.
 PATIENCE = 15.0
@@ -47,7 +48,20 @@ def descendants(pid: int) -> set[int]:
     return found - {pid}
 
 
+def command_line(pid: int) -> str:
+    """Return what a process was started with, its words apart by spaces; "" when it has ended."""
+    if not Path("/proc").is_dir():
+        return subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
 def _parents() -> dict[int, int]:
+    if not Path("/proc").is_dir():
+        told = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+        return {int(pid): int(parent) for pid, parent in map(str.split, told.splitlines())}
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
