@@ -25,8 +25,8 @@ PASSWORD = "pw-7Yh2Lq9-of-the-login-form"
 OWNER_TOKEN = "own-77Hd02-for-the-owner-alone-Qe"
 
 
-#: Files that are run whole with a built executable. Of the others that drive a plugin, those tests that prove a
-#: requirement are: the rest look into its process.
+#: Files that are run whole with a built executable. Of the others that drive a plugin, the tests that prove a
+#: requirement are, unless they look inside.
 WHOLE = ("test_hostile_", "test_plugin_oauth_wire", "test_plugin_wire")
 #: What a file imports that drives a plugin.
 DRIVERS = {"Assay", "PluginDriver", "bench"}
@@ -61,7 +61,8 @@ def drives_a_plugin(item: pytest.Item) -> bool:
     if item.path.name.startswith(WHOLE):
         return True
     drives = isinstance(item, pytest.Function) and not DRIVERS.isdisjoint(vars(item.module))
-    return drives and item.get_closest_marker("requirement") is not None
+    marks = {mark.name for mark in item.iter_markers()}
+    return drives and "requirement" in marks and "inside" not in marks
 
 
 def example(*options: str, token: str = "") -> Iterator[str]:

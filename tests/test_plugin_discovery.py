@@ -1,8 +1,5 @@
 """`discover`: where a token would come from, without a client and without consent."""
 
-import json
-from typing import Any
-
 import pytest
 
 from tests.fakes.authorization_server import (
@@ -10,17 +7,13 @@ from tests.fakes.authorization_server import (
     SERVER_PATH,
     AuthorizationServer,
 )
-from tests.fakes.plugin_bench import Bench, bench
-
-
-def discovered(plugin: Bench) -> Any:
-    return json.loads(bytes(plugin.inspector.discover({"alias": "api"})))
+from tests.fakes.plugin_bench import bench
 
 
 @pytest.mark.requirement("oauth.look-first")
 def test_discovery_tells_where_a_token_would_come_from_and_changes_nothing() -> None:
     with AuthorizationServer() as server, bench(server, bearerToken="token-of-the-binding") as plugin:
-        found = discovered(plugin)
+        found = plugin.discover()
         assert (found["status"], found["effect"], found["state"]) == ("succeeded", "observe", None)
         assert found["message"] == f"A sign-in can begin at the issuer {server.origin}."
         assert found["facts"]["demand"] == {
@@ -52,7 +45,7 @@ def test_discovery_tells_where_a_token_would_come_from_and_changes_nothing() -> 
 def test_discovery_that_fails_keeps_its_record() -> None:
     with AuthorizationServer() as server, bench(server) as plugin:
         server.metadata["issuer"] = "https://elsewhere.example"
-        found = discovered(plugin)
+        found = plugin.discover()
         assert (found["status"], found["code"]) == ("failed", "oauth_issuer_mismatch")
         assert found["facts"]["signIn"][-1]["taken"] is False
         assert "found" not in found["facts"]
@@ -63,6 +56,6 @@ def test_discovery_that_fails_keeps_its_record() -> None:
 def test_each_request_of_a_discovery_has_the_time_of_the_binding() -> None:
     with AuthorizationServer() as server, bench(server, timeoutMs=1_000) as plugin:
         server.routes[f"GET {RESOURCE_PATH}"] = lambda _, peer: peer.hold()
-        record = discovered(plugin)["facts"]["signIn"]
+        record = plugin.discover()["facts"]["signIn"]
         reasons = [entry["reason"] for entry in record if entry["status"] is None]
         assert reasons[0].startswith("no usable reply: The deadline of 1 s passed")

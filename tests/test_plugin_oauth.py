@@ -214,7 +214,7 @@ def test_nothing_is_revoked_refreshed_or_deregistered() -> None:
         sign_in(plugin)
         plugin.run("connect")
         plugin.run("disconnect")
-        plugin.inspector.end()
+        plugin.end()
         assert [asked for asked in server.asked if "/mcp" not in asked] == [
             f"GET {SERVER_PATH}",
             "POST /register",

@@ -12,6 +12,7 @@ from tests.fakes.plugin_bench import bench
 from tests.fakes.sign_in_bench import OAUTH, port, signing_in
 
 
+@pytest.mark.inside
 @pytest.mark.requirement("oauth.listener-gone")
 def test_a_cancel_while_consent_is_awaited_fails_the_finish_and_closes_the_listener() -> None:
     with AuthorizationServer() as server, signing_in(server) as plugin:

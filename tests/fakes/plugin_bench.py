@@ -43,6 +43,10 @@ class Bench:
         self.asked += 1
         return bytes(self.inspector.run(step(alias, command, **arguments), self.asked, self.cancelled.is_set))
 
+    def discover(self) -> Any:
+        """Find the authorization server of the alias `api`, and return the result."""
+        return json.loads(bytes(self.inspector.discover({"alias": "api"})))
+
     def learn(self, *values: str) -> None:
         """Tell the inspector what the host has learnt."""
         self.inspector.learn({"values": values})
@@ -88,6 +92,9 @@ class DrivenBench(Bench):
         if "error" in reply:
             raise Failed(Code(reply["error"]["data"]["code"]), reply["error"]["message"])
         return bytes(self._driver.public).splitlines()[-1].partition(b'"result":')[2].removesuffix(b"}")
+
+    def discover(self) -> Any:
+        return self._driver.ask("discover", {"alias": "api"})["result"]
 
     def learn(self, *values: str) -> None:
         self._driver.notify("secrets/learnt", {"values": values})
