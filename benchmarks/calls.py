@@ -11,8 +11,8 @@ from benchmarks.row import Row, timed
 __all__ = ["rows"]
 
 #: Calls per measurement, so that one of them is long against the clock and short against the machine's moods.
-CALLS = 50
-ROUNDS = 25
+CALLS = 20
+ROUNDS = 101
 
 
 def rows(plugin: Plugin) -> Iterator[Row]:

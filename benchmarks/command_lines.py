@@ -1,5 +1,6 @@
 """Other inspectors' command lines, each in an environment of its own, installed once at its pins."""
 
+import json
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -10,8 +11,9 @@ from typing import NamedTuple
 from benchmarks.programs import ROOT
 from tests.peers.installation import node, node_modules, python_environment
 
-__all__ = ["CommandLine", "fastmcp", "inspector", "mcp_assert"]
+__all__ = ["CommandLine", "fastmcp", "inspector", "mcp_assert", "versions"]
 
+INSPECTOR = Path(__file__).parent / "inspector"
 PEERS = ROOT / "tests" / "peers"
 ASSERTION = """\
 name: a ticket is found
@@ -30,9 +32,18 @@ class CommandLine(NamedTuple):
     run: Callable[[], None]
 
 
+def versions() -> dict[str, str]:
+    """The versions that the peers are pinned to."""
+    wanted: dict[str, str] = json.loads((INSPECTOR / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    for name in ("fastmcp", "mcp-assert"):
+        pins = (PEERS / f"{name}.txt").read_text(encoding="utf-8")
+        wanted[name] = pins.partition(f"\n{name}==")[2].partition("\n")[0]
+    return wanted
+
+
 def inspector(url: str) -> CommandLine:
     """The MCP Inspector's command line, listing tools. Raises RuntimeError where it does not install."""
-    program = node_modules(Path(__file__).parent / "inspector") / ".bin" / "mcp-inspector"
+    program = node_modules(INSPECTOR) / ".bin" / "mcp-inspector"
     options = ("--cli", url, "--transport", "http", "--method", "tools/list")
     return CommandLine("MCP Inspector CLI, `tools/list`", lambda: _run(node(), program, *options))
 

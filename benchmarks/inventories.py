@@ -12,7 +12,7 @@ from benchmarks.row import Row, timed
 
 __all__ = ["rows"]
 
-ROUNDS = 7
+ROUNDS = 9
 
 
 def rows(plugin: Plugin) -> Iterator[Row]:

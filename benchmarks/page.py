@@ -5,6 +5,7 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
 
+from benchmarks.command_lines import versions
 from benchmarks.misses import MISSES
 from benchmarks.programs import BUILT
 from benchmarks.row import Row
@@ -21,7 +22,8 @@ a bar are there to compare with. [README.md](README.md) says how it is measured.
 
 
 def page(rows: list[Row]) -> str:
-    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    known = {name: version(name) for name in PACKAGES} | versions()
+    packages = ", ".join(f"{name} {number}" for name, number in known.items())
     measured = "the built executable" if BUILT.exists() else "the source tree (nothing was built)"
     missed = [row for row in rows if row.within is False]
     machine = f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[1]:.1f}"

@@ -12,7 +12,7 @@ from benchmarks.row import Row, timed
 
 __all__ = ["rows"]
 
-ROUNDS = 5
+ROUNDS = 7
 BAR = 0.3
 WORK = "start, connect, tools, one call, disconnect, end"
 
