@@ -24,6 +24,7 @@ PUBLIC = {
     "oauth.visit.Door": "an address on this machine",
     "plugin.alias.Ending": "a result, which is redacted on its way out",
     "plugin.answer.Answer": "a reply, which is redacted on its way out",
+    "plugin.binding.Contract": "the name of a public document, and of a route in it",
     "plugin.changes.change.Change": "redacted states",
     "plugin.checks.arguments.Checked": "a flow's own text, in which no private value is admitted",
     "plugin.checks.arguments.Surroundings": "names of headers",
