@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
+from types import MappingProxyType
 from typing import Final, TextIO
 
 from contract.core.prepared import Domain
@@ -14,16 +15,21 @@ from protocol.values.document import encode
 
 __all__ = ["WIDTH", "perform", "refuse", "run"]
 
+#: Exit status after Ctrl-C, as of a program that the signal ended.
+INTERRUPTED: Final = 130
 #: Columns of a help text, as those of `assay`.
 WIDTH: Final = 100
 
 
-def run(program: str, words: Sequence[str]) -> int:
-    """Carry out a command line of the plugin executable, the words after ``program``. Returns the exit status."""
+def run(program: str, words: Sequence[str], others: Mapping[str, str] = MappingProxyType({})) -> int:
+    """Carry out a command line, the words after ``program``. Returns the exit status.
+
+    ``others`` are verbs that ``program`` has besides, which the help names.
+    """
     try:
         name, *rest = words or [""]
         if name in ("--help", "-h"):
-            return _print(_usage(program))
+            return _print(_usage(program, others))
         if name not in VERBS:
             raise Refused(Refusal.USAGE)
         if {"--help", "-h"} & set(takewhile(lambda word: word != "--", rest)):
@@ -43,6 +49,8 @@ def perform(name: str, paths: Sequence[str], domain: Domain = Domain.ASSAY) -> i
         text = encode(answer.document).decode() + "\n"
     except Refused as refused:
         return refuse(refused.refusal)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except Exception:  # noqa: BLE001 - a traceback would quote what was read, and exit with another status
         return refuse(Refusal.DEFECT)
     return answer.exit if _put(sys.stdout, text) else refuse(Refusal.OUTPUT_LOST)
@@ -79,9 +87,10 @@ def _domain(value: str) -> Domain:
     return Domain(value)
 
 
-def _usage(program: str) -> str:
-    rows = "\n".join(f"  {name:9} {verb.summary}" for name, verb in VERBS.items())
-    return _paragraphs(f"usage: {program} VERB FILE...", INTRODUCTION, rows, f"`{program} VERB --help` tells more.")
+def _usage(program: str, others: Mapping[str, str]) -> str:
+    verbs = {name: verb.summary for name, verb in VERBS.items()} | dict(others)
+    rows = "\n".join(f"  {name:9} {summary}" for name, summary in verbs.items())
+    return _paragraphs(f"Usage: {program} VERB FILE...", INTRODUCTION, rows, f"`{program} VERB --help` tells more.")
 
 
 def _usage_of(program: str, name: str) -> str:
@@ -89,7 +98,7 @@ def _usage_of(program: str, name: str) -> str:
     option = " [--domain assay|opaque]" if verb.domain else ""
     operands = "".join(f" {kind.name.upper()}" for kind in verb.documents)
     told = [f"  --domain  {DOMAIN_HELP}"] if verb.domain else []
-    return _paragraphs(f"usage: {program} {name}{option}{operands}", verb.summary, verb.explanation, *told)
+    return _paragraphs(f"Usage: {program} {name}{option}{operands}", verb.summary, verb.explanation, *told)
 
 
 def _paragraphs(*texts: str) -> str:

@@ -1,8 +1,10 @@
 """Writes the files that a user asks for: JSON documents, whole or not at all, and first files, never over others."""
 
 import contextlib
+import fcntl
 import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +15,7 @@ from protocol.failures import Code, Failed
 
 __all__ = [
     "STANDARD_OUTPUT",
+    "alone",
     "append",
     "check_place",
     "replace_file",
@@ -56,6 +59,23 @@ def check_place(name: str | None) -> None:
 def write_document(name: str, document: Any, terminal: Terminal) -> None:
     """Write a JSON document, indented. Raises Failed (``invalid_arguments``) when the file cannot be written."""
     write_content(name, pretty(document), "json", terminal)
+
+
+@contextlib.contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Keep other commands of ours from writing a file meanwhile. Raises Failed (``invalid_arguments``): no such folder.
+
+    It is the folder that is locked: a lock on a file that is replaced would be that of the old one.
+    """
+    try:
+        folder = os.open(Path(name).absolute().parent, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise _refused(name, error.strerror or "the system refused") from None
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def write_private(name: str, content: bytes) -> None:

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from contract.core.document import REGISTRY, read_document
 from contract.core.endpoint import read_endpoint
+from contract.core.identifier import is_identifier
 from contract.core.qualification import pin_equal
 from contract.core.refusal import Refusal, Refused
 from contract.core.registry import read_registry, write_registry
@@ -48,9 +49,12 @@ def order(
     ``url`` is the endpoint that the route names. Raises Refused when no route can name it.
     """
     endpoint = _endpoint(url)
-    server = server_id or endpoint["host"]
+    server = endpoint["host"] if server_id is None else server_id
+    names = (tool if alias is None else alias, tool, server, server if credential is None else credential)
+    if not all(map(is_identifier, names)):
+        raise Refused(Refusal.ROUTE_IDENTIFIER)
     chosen = {name: limits.get(name) or largest for name, largest in LIMITS.items()}
-    return Order(alias or tool, server, endpoint, tool, credential or server, chosen)
+    return Order(names[0], server, endpoint, tool, names[3], chosen)
 
 
 def _endpoint(url: str) -> dict[str, str]:

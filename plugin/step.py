@@ -45,9 +45,9 @@ class Step:
         return self.values.get("expect")
 
     def stop_if_cancelled(self) -> None:
-        """Raise Failed (`cancelled`) when the host has cancelled the step and nothing of it was sent yet."""
+        """Raise Failed (`cancelled`) when the host has cancelled the step: nothing more of it is sent."""
         if self._cancelled():
-            raise Failed(Code.CANCELLED, "The step was cancelled before anything was sent.")
+            raise Failed(Code.CANCELLED, "The step was cancelled, and nothing more was sent.")
 
     def progress(self, pages: int, items: int) -> None:
         """Report how much of an inventory was read."""

@@ -209,6 +209,10 @@ def test_each_program_has_the_verbs(module: str) -> None:
         ("validate none 2>/dev/full", 2, ""),
         (f"validate {EXAMPLE} >/dev/full", 2, SENTENCES[Refusal.OUTPUT_LOST] + "\n"),
         (f"validate {EXAMPLE} >/dev/full 2>/dev/full", 2, ""),
+        ("validate --help >/dev/full", 2, f"{SENTENCES[Refusal.OUTPUT_LOST]}\n"),
+        ("--help >/dev/full", 2, f"{SENTENCES[Refusal.OUTPUT_LOST]}\n"),
+        ("-- validate x", 2, f"{SENTENCES[Refusal.USAGE]}\n"),
+        ("prepare --domain bad --domain assay x y", 2, f"{SENTENCES[Refusal.USAGE]}\n"),
     ],
 )
 def test_the_exit_status_is_0_or_2_whatever_the_streams_are(module: str, streams: str, status: int, told: str) -> None:

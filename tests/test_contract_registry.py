@@ -233,3 +233,12 @@ def test_a_registry_is_written_for_a_person_and_read_back_the_same() -> None:
 def test_a_registry_that_would_not_be_read_is_not_written() -> None:
     assert refusal(write_registry, [route(tool="")]) is Refusal.ROUTE_IDENTIFIER
     assert refusal(write_registry, []) is Refusal.REGISTRY_ROUTES
+
+
+def test_a_registry_that_fits_without_indentation_only_is_written_so() -> None:
+    deep = {"type": "array", "items": {"type": "array", "items": {"type": "string"}}}
+    wide = {"type": "object", "properties": {f"p{index}": deep for index in range(64)}}
+    routes = [route(alias=f"a{index}", upstream_input_schema=wide) for index in range(128)]
+    written = write_registry(routes)
+    assert b"\n" not in written
+    assert parse(written).value == parsed({"version": 2, "routes": routes})

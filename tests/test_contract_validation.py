@@ -11,6 +11,7 @@ from contract.core.admitted_schema import read_admitted
 from contract.core.schema import Schema
 from contract.core.upstream_schema import read_upstream
 from contract.core.validation import Violation, is_valid, violations
+from protocol.values.numbers import decimal
 from tests.contract_chance import Chance
 from tests.contract_documents import ADMITTED, ARGUMENTS, changed, many, number, parsed, places, plain
 
@@ -159,3 +160,21 @@ def test_the_verdict_on_an_admitted_schema_is_that_of_json_schema_too(path: tupl
     for other in many(None, True, 0, 1, -3, 4, 1000, "", "note", "x" * 9, "x" * 80, "x" * 81, [], ["a"] * 4, {}):
         value = changed(ARGUMENTS, path, other)
         assert is_valid(read_admitted(parsed(ADMITTED)), parsed(value)) == judge.is_valid(value)
+
+
+def test_numbers_are_brought_into_their_normal_form_once_however_many_there_are_to_choose_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schema = upstream({"type": "array", "items": {"type": "number", "enum": [number(f"{each}.50") for each in "123"]}})
+    seen: list[bytes] = []
+
+    def counted(spelling: bytes) -> Any:
+        seen.append(spelling)
+        return decimal(spelling)
+
+    monkeypatch.setattr("contract.core.schema.decimal", counted)
+    assert found(schema, [number("1.5"), number("30.5e-1"), number("350e-2"), number("3")]) == [
+        ("/1", "enum"),
+        ("/3", "enum"),
+    ]
+    assert seen == [b"1.5", b"30.5e-1", b"350e-2", b"3"]

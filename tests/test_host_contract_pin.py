@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,9 @@ from contract.core.refusal import SENTENCES, Refusal
 from contract.core.registry import read_registry
 from contract.core.widest import CHANGES, Change
 from contract.files import find_file
+from host.documents import alone
 from host.main import main
+from tests.command_line import SCRIPT
 from tests.contract_documents import UPSTREAM, data, number, registry, route
 from tests.fakes.http_server import HttpServer, McpScript, Peer, Request
 from tests.host_command import Command, Done
@@ -385,3 +389,74 @@ def test_help_lists_the_command_and_its_options(capsys: pytest.CaptureFixture[st
     for option in ("--registry", "--alias", "--renew", "--endpoint", "--bearer-env", "--header-env", "--ca-file"):
         assert option in told
     assert main(["contract", "pin", "--no-such-option"]) == 2
+
+
+def test_pins_that_are_made_at_once_are_all_kept(assay: Command) -> None:
+    aliases = [f"a{index}" for index in range(4)]
+    with HttpServer(listing()) as server:
+        words: list[str | Path] = [
+            SCRIPT,
+            "contract",
+            "pin",
+            server.url,
+            "add_comment",
+            *ENDPOINT,
+            "--registry",
+            FILE,
+            "--alias",
+        ]
+        started = [subprocess.Popen([*words, alias], stdout=subprocess.DEVNULL) for alias in aliases]
+        assert [process.wait(60) for process in started] == [0] * 4
+    assert sorted(read_registry((assay.folder / FILE).read_bytes()).routes) == aliases
+
+
+def test_a_file_that_changes_between_the_look_and_the_writing_keeps_what_came_in(assay: Command) -> None:
+    held, going = threading.Event(), threading.Event()
+
+    def reply(request: Request, peer: Peer) -> None:
+        held.set()
+        assert going.wait(30)
+        listing().on["tools/list"](request, peer)
+
+    with HttpServer(McpScript(on={"tools/list": reply})) as server:
+        words: list[str | Path] = [
+            SCRIPT,
+            "contract",
+            "pin",
+            server.url,
+            "add_comment",
+            *ENDPOINT,
+            "--registry",
+            FILE,
+            "--alias",
+            "mine",
+        ]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        assert held.wait(30)
+        with alone(str(FILE)):
+            going.set()
+            FILE.write_bytes(data(registry()))
+        assert process.wait(60) == 0
+    assert sorted(read_registry(FILE.read_bytes()).routes) == ["desk.comment", "mine"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tool\udcff"],
+        ["add_comment", "--alias", "a\udcff"],
+        ["add_comment", "--alias", ""],
+        ["add_comment", "--server-id", "\udcff"],
+        ["add_comment", "--server-id", ""],
+        ["add_comment", "--credential", "a b"],
+    ],
+    ids=ascii,
+)
+def test_a_name_that_no_route_may_have_is_refused_before_contact(assay: Command, words: list[str]) -> None:
+    refused(assay("contract", "pin", "http://127.0.0.1:9/mcp", *words, *ENDPOINT), Refusal.ROUTE_IDENTIFIER)
+
+
+def test_standard_output_is_no_registry_to_add_to(assay: Command) -> None:
+    done = assay("contract", "pin", "http://127.0.0.1:9/mcp", "add_comment", *ENDPOINT, "--registry", "-")
+    assert (done.exit, done.out, "Leave it out" in done.err) == (2, "", True)
+    assert not Path("-").exists()

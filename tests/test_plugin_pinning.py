@@ -441,3 +441,12 @@ with HttpServer(McpScript()) as server, bench(server) as plugin:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     assert (ran.stdout, ran.stderr) == ("[]\n", "")
+
+
+def test_an_alias_with_a_contract_that_cannot_be_used_does_not_sign_in_either() -> None:
+    with HttpServer(listing()) as server:
+        oauth = {"issuer": server.origin, "allowLoopbackHttp": True}
+        with bench(server, contract={"registry": "/nowhere/registry.json", "route": "a"}, oauth=oauth) as plugin:
+            result = plugin.run("oauth_begin")
+        assert (result["status"], result["code"]) == ("failed", "invalid_binding")
+        assert server.requests == []

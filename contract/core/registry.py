@@ -53,11 +53,12 @@ def read_registry(data: bytes) -> Registry:
 
 
 def write_registry(routes: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return a registry of version 2 of routes that are JSON values, indented for a person to review.
+    """Return a registry of version 2 of routes that are JSON values, indented for a person to review if there is room.
 
     Numbers keep their spelling. Raises Refused when :func:`read_registry` would.
     """
-    document = {"version": 2, "routes": [dict(route) for route in routes]}
-    data = msgspec.json.format(encode(document), indent=2) + b"\n"
+    compact = encode({"version": 2, "routes": [dict(route) for route in routes]})
+    indented = msgspec.json.format(compact, indent=2) + b"\n"
+    data = indented if len(indented) <= REGISTRY.limit else compact
     read_registry(data)
     return data

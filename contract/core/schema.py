@@ -9,6 +9,7 @@ from contract.core.identifier import is_identifier
 from contract.core.members import integer
 from contract.core.refusal import Refusal, Refused
 from protocol.values.document import canonical
+from protocol.values.numbers import decimal
 
 __all__ = [
     "DEPTH_LIMIT",
@@ -18,6 +19,7 @@ __all__ = [
     "Refusals",
     "Schema",
     "Subset",
+    "choice",
     "read_schema",
     "refusals_of",
 ]
@@ -44,6 +46,8 @@ class Schema(NamedTuple):
     minimum: msgspec.Raw | None = None
     maximum: msgspec.Raw | None = None
     enum: tuple[Any, ...] | None = None
+    #: What :func:`choice` makes of each value of ``enum``, so that a value is compared with all of them at once.
+    choices: frozenset[Any] | None = None
 
 
 class Refusals(NamedTuple):
@@ -90,6 +94,11 @@ class Subset(NamedTuple):
     refusals: Refusals
 
 
+def choice(value: Any) -> Any:
+    """Return what a scalar is compared by: its type, and of a number the normal form of all of its spellings."""
+    return decimal(bytes(value)) if isinstance(value, msgspec.Raw) else (type(value), value)
+
+
 def read_schema(value: Any, subset: Subset, *, sized: bool = True) -> Schema:
     """Read a schema whose root is an object, or raise Refused: nothing that the subset does not name is let through.
 
@@ -124,7 +133,7 @@ class _Reading:
             raise Refused(self._refusals.keyword)
         if not self._subset.mandatory[kind] <= keywords:
             raise Refused(self._refusals.missing)
-        schema = _OF_TYPE[kind](self, Schema(kind, enum=self._enum(kind, value)), value, depth)
+        schema = _OF_TYPE[kind](self, self._part_of(kind, value), value, depth)
         self._subset.check(value, schema)
         return schema
 
@@ -170,6 +179,10 @@ class _Reading:
         if shortest is None or (upper in value and longest is None):
             raise Refused(refusal)
         return shortest, longest
+
+    def _part_of(self, kind: str, value: dict[str, Any]) -> Schema:
+        enum = self._enum(kind, value)
+        return Schema(kind, enum=enum, choices=None if enum is None else frozenset(map(choice, enum)))
 
     def _enum(self, kind: str, value: dict[str, Any]) -> tuple[Any, ...] | None:
         if "enum" not in value:

@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from contract.core.members import integer
-from contract.core.schema import Schema
-from protocol.values.numbers import equal, less, within_limits
+from contract.core.schema import Schema, choice
+from protocol.values.numbers import less, within_limits
 
 __all__ = ["Violation", "is_valid", "violations"]
 
@@ -41,7 +41,7 @@ def _of(schema: Schema, value: Any, pointer: str) -> Iterator[Violation]:
     if not _IS_TYPE[schema.type](value):
         yield Violation(pointer, "type")
         return
-    if schema.enum is not None and not any(_same(choice, value) for choice in schema.enum):
+    if schema.choices is not None and choice(value) not in schema.choices:
         yield Violation(pointer, "enum")
     if schema.type == "object":
         yield from _of_object(schema, value, pointer)
@@ -82,13 +82,6 @@ def _of_number(schema: Schema, value: msgspec.Raw, pointer: str) -> Iterator[Vio
         yield Violation(pointer, "minimum")
     if schema.maximum is not None and less(schema.maximum, value):
         yield Violation(pointer, "maximum")
-
-
-def _same(choice: Any, value: Any) -> bool:
-    if isinstance(choice, msgspec.Raw):
-        return isinstance(value, msgspec.Raw) and equal(choice, value)
-    # True equals 1 to Python, and to nobody else.
-    return type(choice) is type(value) and bool(choice == value)
 
 
 _IS_TYPE: Final = {

@@ -1,6 +1,7 @@
 """`assay contract pin`: reads what a tool advertises, and writes a route that pins it and admits all that can be."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Final, NamedTuple, TypeVar
 
 import click
@@ -15,7 +16,7 @@ from host.board import Board
 from host.commands import options
 from host.commands.inspect import look
 from host.conversation import Conversation, Server, read_server
-from host.documents import check_place, write_private
+from host.documents import STANDARD_OUTPUT, alone, check_place, write_private
 from host.evidence import pretty
 from host.executable import current_environment
 from host.interruption import Interruption, listening
@@ -116,14 +117,17 @@ def _asked(
     **limits: int | None,
 ) -> _Asked:
     """Find out before contact whether a route could be written. Raises Refused, Failed, click.UsageError."""
+    if file == STANDARD_OUTPUT:
+        raise click.UsageError("`--registry` names a file. Leave it out: the registry then goes to standard output.")
     check_place(file)
     if renewed:
         if file is None:
             raise click.UsageError("`--renew` needs `--registry FILE`: it is about a route that is there.")
         if endpoint or server_id or credential or any(limits.values()):
             raise click.UsageError("`--renew` changes the pin alone: edit the registry for all else.")
-        renew(read_file(REGISTRY, file), alias or tool, tool, EMPTY)
-        return _Asked(tool, alias or tool, None, file, as_json)
+        alias = tool if alias is None else alias
+        renew(read_file(REGISTRY, file), alias, tool, EMPTY)
+        return _Asked(tool, alias, None, file, as_json)
     wanted = order(endpoint or url, tool, alias=alias, server_id=server_id, credential=credential, limits=limits)
     add(_present(file), route_of(wanted, EMPTY, EMPTY))
     return _Asked(tool, wanted.alias, wanted, file, as_json)
@@ -141,11 +145,13 @@ def _pin(server: Server, asked: _Asked, terminal: Terminal, interruption: Interr
             conversation.tell(terminal, step)
         if seen.exit or interruption.level:
             return seen.exit
-        made = _made(asked, listed_schema(seen.inventories["tools"], asked.tool))
-        conversation.shown(made.content)
-        document = conversation.shown(pretty(_document(made)))
-    if asked.file is not None and made.written:
-        write_private(asked.file, made.content)
+        upstream = listed_schema(seen.inventories["tools"], asked.tool)
+        with nullcontext() if asked.file is None else alone(asked.file):
+            made = _made(asked, upstream)
+            conversation.shown(made.content)
+            document = conversation.shown(pretty(_document(made)))
+            if asked.file is not None and made.written:
+                write_private(asked.file, made.content)
     if asked.as_json:
         terminal.document(document)
     else:

@@ -19,6 +19,11 @@ __all__ = ["oauth_begin", "oauth_finish"]
 def oauth_begin(step: Step) -> StepResult:
     """Find the authorization server, become its client, and have the consent page opened."""
 
+    if step.alias.binding.contract is not None:
+        from plugin.pinning import pinned_route  # an alias without a contract does not wait for it
+
+        pinned_route(step.alias)
+
     def begin(record: list[Entry]) -> tuple[str, dict[str, Any]]:
         sign_in = _sign_in(step)
         pending = sign_in.begin(step.alias.binding.headers, step.identity, step.stop_if_cancelled, record)
