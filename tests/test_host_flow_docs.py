@@ -17,6 +17,7 @@ from host.settings import KEYS as SETTINGS
 from host.settings import read_settings
 from host.source import Located
 from protocol.failures import CODES
+from tests.command_line import Assay
 from tests.fakes.descriptions import DESCRIPTIONS
 from tests.host_flows import read_flow
 
@@ -64,6 +65,13 @@ def test_the_bindings_may_be_read_once_their_endpoint_is_a_reference() -> None:
     document = json.loads(text)
     del document["api"]["configuration"]["endpoint"]
     read_bindings(json.dumps(document).encode(), DESCRIPTIONS, trusted=False)
+
+
+def test_the_example_runs_on_the_example_server_as_the_page_says(assay: Assay, example_server: str) -> None:
+    (text,) = blocks("md")
+    assay.write("desk.md", text)
+    ran = assay("run", "desk.md", "--target", example_server)
+    assert ran.exit == 0, ran.out + ran.err
 
 
 def test_the_settings_read_and_are_all_there_are() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from host.bindings import read_bindings
 from host.consent import read_grant
 from host.description import Description, read_description
 from host.providers.browser.commands import described
@@ -14,7 +15,7 @@ from host.reading import check_flow, parse_flow
 from oauth.fields import FIELDS
 from plugin.binding import read_binding
 from plugin.describe import describe
-from protocol.failures import Code
+from protocol.failures import Code, Failed
 from protocol.values.document import encode, parse
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "oauth.md").read_text(encoding="utf-8")
@@ -54,6 +55,19 @@ def test_the_bindings_are_right(place: int, grant: str) -> None:
     text = re.sub(r'\{"env": "(\w+)"\}', lambda found: json.dumps(environment[found[1]]), json.dumps(configuration))
     resolved = parse(text).value | {"endpoint": "https://mcp.example.com/mcp"}
     assert read_binding("api", resolved).oauth is not None
+
+
+def test_the_first_bindings_are_refused_from_a_file_that_others_may_read_until_the_endpoint_goes_as_the_page_says() -> (
+    None
+):
+    text = blocks("json")[0]
+    with pytest.raises(Failed) as refused:
+        read_bindings(text.encode(), descriptions(), trusted=False)
+    assert refused.value.failure.code == Code.INVALID_BINDING
+    document = json.loads(text)
+    del document["api"]["configuration"]["endpoint"]
+    read_bindings(json.dumps(document).encode(), descriptions(), trusted=False)
+    assert "chmod 600 bindings.json" in PAGE
 
 
 def test_every_field_is_explained_with_its_default() -> None:
