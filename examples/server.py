@@ -5,6 +5,8 @@ import hashlib
 import os
 import secrets
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -73,36 +75,52 @@ def application(version: int, verifier: TokenVerifier | None, owner: str | None 
     return server.streamable_http_app(auth=settings, token_verifier=verifier)
 
 
+@contextmanager
+def listening(parser: argparse.ArgumentParser, port: int) -> Iterator[socket.socket]:
+    """Listen on ``port`` of 127.0.0.1 while the block runs, a free one for 0; end as ``parser`` does if it is taken."""
+    # asyncio turns Nagle's delay off only on sockets that name TCP as their protocol; it costs 40 ms a reply.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError as error:
+            parser.error(f"port {port} cannot be served: {error.strerror}")
+        listener.listen()
+        yield listener
+
+
+def serve(app: Starlette, listener: socket.socket) -> None:
+    """Print the URL of the MCP endpoint, and serve until a signal comes."""
+    # The socket listens already, so whoever reads this line can connect at once.
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
+    settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1, lifespan="on")
+    uvicorn.Server(settings).run(sockets=[listener])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m examples.server", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--version", type=int, choices=(1, 2), default=1, help="which tools are listed")
-    parser.add_argument("--protected", action="store_true", help=f"ask for the bearer token in ${TOKEN_VARIABLE}")
-    parser.add_argument("--keys", type=Path, help="ask for a bearer token whose hash is in this file")
+    parser.add_argument(
+        "--protected",
+        action="store_true",
+        help=f"ask for the bearer token in {TOKEN_VARIABLE}; one in {OWNER_VARIABLE}, if it is set, sees more tools",
+    )
+    parser.add_argument(
+        "--keys",
+        type=Path,
+        help="ask for a bearer token whose SHA-256 begins a line of this file, which may come later: "
+        "desk/mint-test-agent-key makes tokens, and writes to desk/agent-keys",
+    )
     options = parser.parse_args()
     token = os.environ.get(TOKEN_VARIABLE) if options.protected else None
     if options.protected and not token:
         parser.error(f"--protected needs a token in {TOKEN_VARIABLE}")
     owner = os.environ.get(OWNER_VARIABLE) if options.protected else None
-    # asyncio turns Nagle's delay off only on sockets that name TCP as their protocol; it costs 40 ms a reply.
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("127.0.0.1", options.port))
-        except OSError as error:
-            parser.error(f"port {options.port} cannot be served: {error.strerror}")
-        listener.listen()
-        # The socket listens already, so whoever reads this line can connect at once.
-        print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
-        minted = MintedTokens(options.keys) if options.keys else None
-        verifier = KnownTokens(token, *([owner] if owner else [])) if token else minted
-        settings = uvicorn.Config(
-            application(options.version, verifier, owner),
-            log_level="warning",
-            timeout_graceful_shutdown=1,
-            lifespan="on",
-        )
-        uvicorn.Server(settings).run(sockets=[listener])
+    minted = MintedTokens(options.keys) if options.keys else None
+    verifier = KnownTokens(token, *([owner] if owner else [])) if token else minted
+    with listening(parser, options.port) as listener:
+        serve(application(options.version, verifier, owner), listener)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from examples.oauth_server import PASSWORD_VARIABLE
 from tests import plugin_under_test
 from tests.command_line import Assay
 from tests.peers.installation import node, node_modules, python_environment
-from tests.peers.oauth_server import PASSWORD_VARIABLE
 from tests.peers.process import free_port, running
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -144,7 +144,7 @@ def oauth_server() -> Iterator[str]:
     """The URL of a server behind an authorization server of the official Python SDK's classes, with a login form."""
     port = free_port()
     environment = {PASSWORD_VARIABLE: PASSWORD, "PYTHONPATH": str(ROOT)}
-    with running([sys.executable, "-m", "tests.peers.oauth_server", str(port)], port, environment, ROOT):
+    with running([sys.executable, "-m", "examples.oauth_server", "--port", str(port)], port, environment, ROOT):
         yield f"http://127.0.0.1:{port}/mcp"
 
 

@@ -73,3 +73,12 @@ def test_the_registry_of_the_pinned_flow_is_what_pin_writes_with_one_bound_put_i
     assert ran.exit == 0, ran.err
     kept = (EXAMPLES / "contract" / "desk-registry.json").read_text(encoding="utf-8")
     assert ran.out.replace('"maxLength": 4096', '"maxLength": 80') == kept
+
+
+def test_the_sign_in_flow_refuses_strangers_and_gets_in_with_a_browser(
+    assay: Assay, oauth_server: str, password: str
+) -> None:
+    words = (EXAMPLES / "flows" / "oauth.md", "--bindings", EXAMPLES / "oauth.bindings.json", "--target", oauth_server)
+    ran = assay.run(*words, DESK_PASSWORD=password)
+    assert ran.exit == 0, ran.out + ran.err
+    assert len(ran.steps) == 9

@@ -9,6 +9,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+from examples.oauth_server import PASSWORD_VARIABLE
 from oauth.challenge import Probe
 from oauth.discovery import Target
 from oauth.fetching import Fetcher
@@ -24,7 +25,6 @@ from protocol.mcp.connection import Settings as ConnectionSettings
 from protocol.mcp.http import HttpTransport
 from tests.fakes.browser import browse
 from tests.fakes.oauth_script import shown
-from tests.peers.oauth_server import PASSWORD_VARIABLE
 from tests.peers.process import free_port, running
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,7 +36,7 @@ SETTINGS = Settings("endpoint", loopback_http=True, any_authentication=True, ref
 def origin() -> Iterator[str]:
     port = free_port()
     environment = {PASSWORD_VARIABLE: PASSWORD, "PYTHONPATH": str(ROOT)}
-    with running([sys.executable, "-m", "tests.peers.oauth_server", str(port)], port, environment, ROOT):
+    with running([sys.executable, "-m", "examples.oauth_server", "--port", str(port)], port, environment, ROOT):
         yield f"http://127.0.0.1:{port}"
 
 

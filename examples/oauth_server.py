@@ -1,6 +1,6 @@
-"""A protected MCP server whose authorization server is made of the official SDK's classes, with a login form.
+"""An MCP server to try sign-ins on: `python -m examples.oauth_server --port 0` prints its URL.
 
-`python -m tests.peers.oauth_server PORT`: user `demo`, password in the variable that PASSWORD_VARIABLE names.
+Its authorization server is made of the official SDK's classes, with a login form for the user `demo`.
 """
 
 import argparse
@@ -8,7 +8,6 @@ import os
 import secrets
 import time
 
-import uvicorn
 from mcp import types
 from mcp.server.auth.provider import (
     AccessToken,
@@ -28,8 +27,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-#: The environment variable that holds the password: argv is for everyone to read.
-PASSWORD_VARIABLE = "OAUTH_SERVER_PASSWORD"
+from examples.server import listening, serve
+
+#: The environment variable that holds the password of `demo`: argv is for everyone to read.
+PASSWORD_VARIABLE = "EXAMPLE_SIGN_IN_PASSWORD"
 #: The two scopes of the server; a token without the first is refused at the door.
 SCOPES = ["desk.read", "desk.write"]
 
@@ -162,11 +163,15 @@ def application(url: str, password: str) -> Starlette:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.peers.oauth_server", description=__doc__)
-    parser.add_argument("port", type=int)
-    port = parser.parse_args().port
-    app = application(f"http://127.0.0.1:{port}", os.environ[PASSWORD_VARIABLE])
-    uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning", timeout_graceful_shutdown=1)
+    parser = argparse.ArgumentParser(prog="python -m examples.oauth_server", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    options = parser.parse_args()
+    password = os.environ.get(PASSWORD_VARIABLE)
+    if not password:
+        parser.error(f"the password of `demo` has to be in {PASSWORD_VARIABLE}")
+    with listening(parser, options.port) as listener:
+        origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        serve(application(origin, password), listener)
 
 
 if __name__ == "__main__":
