@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from contract.core.admitted_schema import CHOICE_LIMIT, ITEM_LIMIT, LENGTH_LIMIT
@@ -19,6 +21,7 @@ from contract.core.upstream_schema import ANNOTATION_LIMIT
 from contract.core.upstream_schema import CHOICE_LIMIT as UPSTREAM_CHOICE_LIMIT
 from contract.core.widest import CHANGES
 from contract.verbs import VERBS
+from tests.command_line import Assay
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
@@ -63,6 +66,21 @@ def test_the_page_says_every_limit() -> None:
         *(f"| `{name}` | 1 to {largest} |" for name, largest in LIMITS.items()),
     ]
     assert [limit for limit in said if limit not in TEXT] == []
+
+
+def test_a_catalog_is_made_from_what_inspect_writes_as_the_page_tells(assay: Assay, example_server: str) -> None:
+    program = re.findall(r"^python3 -c '(.*)' < inspected\.json > catalog\.json$", PAGE, re.MULTILINE)
+    inspected = assay("inspect", example_server, "--json")
+    assert inspected.exit == 0, inspected.err
+    made = subprocess.run(
+        [sys.executable, "-c", *program], input=inspected.out, stdout=subprocess.PIPE, text=True, check=True
+    )
+    catalog = assay.write("catalog.json", made.stdout)
+    ran = assay("contract", "qualify", ROOT / "examples" / "contract" / "desk-registry.json", catalog)
+    assert (ran.exit, json.loads(ran.out)["routes"]) == (
+        0,
+        [{"route": "desk.search", "compatible": True, "diagnostic": "pinned_schema_matches"}],
+    )
 
 
 def test_the_example_is_a_comment_with_open_strings_descriptions_and_an_upstream_number() -> None:
