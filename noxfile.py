@@ -35,7 +35,11 @@ def bootstrap(arguments: list[str]) -> int:
     python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     stamp = home / "assay-stamp"
     if not stamp.exists() or stamp.read_text() != fingerprint("nox"):
-        print("Making .nox/bootstrap with nox in it (once).", file=sys.stderr, flush=True)
+        print(
+            "Making .nox/bootstrap with nox in it (once): pip takes up to a minute, and prints nothing.",
+            file=sys.stderr,
+            flush=True,
+        )
         venv.create(home, clear=True, with_pip=True)
         install = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "-c", str(CONSTRAINTS)]
         if subprocess.run([*install, "--upgrade", "pip", "nox"], check=False).returncode:
@@ -65,6 +69,7 @@ def prepare(session: nox.Session, *groups: str, project: bool = True) -> None:
     wanted = fingerprint(groups, project)
     if stamp.exists() and stamp.read_text() == wanted:
         return
+    session.log("Installing what this session needs (once): pip takes a minute or more, and prints nothing.")
     pinned = ("-qq", "--constraint", str(CONSTRAINTS))
     session.install(*pinned, "--upgrade", "pip")
     session.install(*pinned, *(word for group in groups for word in ("--group", group)))
@@ -75,7 +80,7 @@ def prepare(session: nox.Session, *groups: str, project: bool = True) -> None:
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Run two flows against an MCP server made for it, and show steps, a capture, a tool diff and the evidence."""
+    """Run three flows against MCP servers made for it, and show steps, captures, a tool diff and the evidence."""
     prepare(session, "examples", "project")
     session.run("python", "-m", "examples.demo", *session.posargs)
 

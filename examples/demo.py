@@ -73,7 +73,7 @@ def evidence(flow: Mapping[str, Any]) -> Path:
     return EVIDENCE / "runs" / str(flow["run"])
 
 
-def two_flows(url: str) -> dict[str, Any]:
+def two_flows(url: str) -> tuple[dict[str, Any], dict[str, Any]]:
     say("Two flows against the support desk, version 1")
     inspected, captured = run(FLOWS / "inspect.md", FLOWS / "capture.md", "--target", url)
     say("What was captured")
@@ -82,7 +82,7 @@ def two_flows(url: str) -> dict[str, Any]:
         print(f"{value:<20} {name}")
     if [*values.values()][1:] != ["9007199254740993", "1.10"]:
         raise Unexpected("The numbers did not arrive as they are spelled.")
-    return inspected
+    return inspected, captured
 
 
 def two_versions(before: Mapping[str, Any], url: str) -> dict[str, Any]:
@@ -111,14 +111,14 @@ def main() -> int:
             first = servers.enter_context(served())
             second = servers.enter_context(served("--version", "2"))
             guarded = servers.enter_context(served("--protected", token=token))
-            inspected = two_flows(first)
+            inspected, captured = two_flows(first)
             after = two_versions(inspected, second)
             leaks = one_leak(guarded, token)
     except Unexpected as problem:
         print(f"\nNot as expected: {problem}", file=sys.stderr)
         return 1
     say("Where the evidence lies")
-    for flow in (inspected, after, leaks):
+    for flow in (inspected, captured, after, leaks):
         print(f"{evidence(flow)}  {flow['flow']}")
     return 0
 

@@ -21,7 +21,7 @@ __all__ = ["COMMANDS", "cli", "main"]
 COMMANDS: Final = {
     "init": "Write a first flow, settings and bindings.",
     "plan": "Check flows and list their steps; contacts no server.",
-    "run": "Run flows and keep evidence.",
+    "run": "Run flows and keep evidence. Also called `apply`.",
     "doctor": "Tell what is true of a server, and what is wrong with it.",
     "inspect": "Show what a server offers.",
     "call": "Call one tool and show the exact reply.",

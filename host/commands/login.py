@@ -35,14 +35,18 @@ LISTED: Final = "listed"
 @click.option(
     "--scope", "scopes", metavar="SCOPE", multiple=True, help="Ask for this scope. May be given several times."
 )
-@click.option("--issuer", metavar="URL", default=LISTED, help="The issuer that is meant. Default: the listed one.")
+@click.option(
+    "--issuer", metavar="URL", default=LISTED, help="The issuer to sign in at. Default: the one that the server lists."
+)
 @click.option("--client-id-env", metavar="NAME", help="Sign in as the client whose id this variable holds.")
 @click.option("--client-secret-env", metavar="NAME", help="Its secret is in this variable. Needs --issuer.")
 @click.option("--client-metadata-url", metavar="URL", help="Sign in as the client of this metadata document.")
 @click.option("--callback-path", metavar="PATH", help="The path of the redirect that the client is registered with.")
 @click.option("--callback-port", metavar="PORT", type=click.IntRange(0, 65535), help="The port of that redirect.")
 @click.option(
-    "--callback-host", type=click.Choice(["127.0.0.1", "localhost"]), help="The host of that redirect: 127.0.0.1."
+    "--callback-host",
+    type=click.Choice(["127.0.0.1", "localhost"]),
+    help="The host of that redirect. Default: 127.0.0.1.",
 )
 @click.option("--compat", type=click.Choice(["2025-03-26"]), help="For servers of that revision of MCP.")
 @options.server

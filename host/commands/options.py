@@ -21,7 +21,9 @@ _allow_origins = click.option(
     multiple=True,
     help="Admit one more origin, such as https://auth.example.com. May be given several times.",
 )
-plugin = click.option("--plugin", metavar="PATH", help="The MCP plugin's executable. Default: ASSAY_PLUGIN, else ours.")
+plugin = click.option(
+    "--plugin", metavar="PATH", help="The MCP plugin's executable. Default: ASSAY_PLUGIN, else Assay's own."
+)
 quiet = click.option("-q", "--quiet", is_flag=True, help="Say nothing but what went wrong.")
 
 
