@@ -34,6 +34,13 @@ def test_a_protected_server_without_a_token_is_refused() -> None:
     assert "EXAMPLE_SERVER_TOKEN" in done.stderr
 
 
+def test_a_server_to_sign_in_to_is_refused_without_a_password() -> None:
+    command = [sys.executable, "-m", "examples.oauth_server"]
+    done = subprocess.run(command, cwd=ROOT, env={"PATH": ""}, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "EXAMPLE_SIGN_IN_PASSWORD" in done.stderr
+
+
 def test_the_two_versions_differ_by_one_tool_for_each_class_of_change() -> None:
     first, second = ({tool.name: tool for tool in listed(version)} for version in (1, 2))
     assert set(second) - set(first) == {"tag_ticket"}

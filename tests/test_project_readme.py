@@ -98,5 +98,6 @@ def test_the_pages_show_what_pins_really_say(assay: Assay, example_server: str, 
     for words, output in shown:
         ran = assay(*(servers.get(word, word) for word in words.split()), DESK_REGISTRY=registry)
         assert normalised(ran.out) == normalised(output)
+    assert f"\nassay {shown[0][0]}\n" in README
     told = README.partition("calls that tool alone")[2].partition("```text\n")[2].partition("```")[0]
     assert normalised(told) in normalised(shown[0][1])
