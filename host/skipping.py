@@ -5,6 +5,7 @@ from typing import Final
 from host.consent import BEGIN, FINISH
 from host.flow import Section, Step
 from host.outcome import StepOutcome
+from protocol.failures import Code
 
 __all__ = ["Course"]
 
@@ -18,13 +19,17 @@ _OPENING_ARGUMENTS: Final = frozenset({"path", "tokenFile", "headers"})
 _WITH_SESSION: Final = frozenset({"open", "closed"})
 #: Connections after a failed step which say that the alias did not connect.
 _WITHOUT_CONNECTION: Final = frozenset({"none", "refused"})
+#: Codes of a command that was refused for itself before its alias was opened: nobody has tried to connect yet.
+_OF_THE_COMMAND: Final = frozenset(
+    {Code.INVALID_ARGUMENTS, Code.PRIVATE_OPERAND, Code.BINDING_FIXED, Code.OAUTH_REQUIRED}
+)
 
 
 class Course:
     """What one run has seen so far. Pure: steps and outcomes in, reasons out.
 
     After a failed step nothing more of its section runs; of later ones, no step that waits for its capture, and none of
-    an alias that could not connect. After a stop only Cleanup sections and `disconnect` of aliases with a session do.
+    an alias that could not connect; a command that was refused for its own arguments has not tried to. After a stop only Cleanup sections and `disconnect` of aliases with a session do.
     """
 
     def __init__(self, *, fail_fast: bool = False) -> None:
@@ -100,9 +105,16 @@ class Course:
             self._unopened.pop(step.alias, None)
         elif connection is not None:
             self._with_session.discard(step.alias)
-        if outcome.status != "succeeded" and connection in _WITHOUT_CONNECTION:
+        if outcome.status != "succeeded" and connection in _WITHOUT_CONNECTION and not _untried(step, outcome):
             self._unconnected.setdefault(step.alias, step.id)
 
 
 def _opens(step: Step) -> bool:
     return step.command in _OPENING_COMMANDS or any(entry.name in _OPENING_ARGUMENTS for entry in step.arguments)
+
+
+def _untried(step: Step, outcome: StepOutcome) -> bool:
+    """Tell whether a step was refused for itself, so that its alias may still connect. A sign-in is a try."""
+    if step.command in (BEGIN, FINISH) or outcome.facts.get("connection") != "none":
+        return False
+    return outcome.code in _OF_THE_COMMAND

@@ -107,6 +107,24 @@ def test_a_first_command_that_fails_without_a_connection_counts_as_not_connected
     assert ran(walk(given, {"one/first": failed})) == ["one/first"]
 
 
+@pytest.mark.parametrize("code", ["invalid_arguments", "private_operand", "binding_fixed", "oauth_required"])
+@pytest.mark.parametrize("facts", [{"connection": "none"}, {}])
+def test_a_first_command_that_is_refused_for_itself_leaves_its_alias_to_later_sections(
+    code: str, facts: dict[str, Any]
+) -> None:
+    given = flow(
+        ("One", 'api.call tool="t" # first\napi.tools # rest'), ("Two", "api.tools # list"), ("Three", "api.tools")
+    )
+    refused = {"status": "failed", "code": code, "facts": facts}
+    assert ran(walk(given, {"one/first": refused})) == ["one/first", "two/list", "three/1.api.tools"]
+
+
+def test_a_binding_that_cannot_be_used_closes_its_alias() -> None:
+    given = flow(("One", 'api.call tool="t" # first'), ("Two", "api.tools # list"))
+    refused = {"status": "failed", "code": "invalid_binding", "facts": {"connection": "refused"}}
+    assert walk(given, {"one/first": refused})["two/list"] == "`api` did not connect (see `one/first`)."
+
+
 def test_an_expected_refusal_skips_nothing_so_that_a_later_command_fails_loudly() -> None:
     given = flow(("One", "api.connect\napi.tools # list"))
     expected = {"status": "succeeded", "facts": {"connection": "refused"}}

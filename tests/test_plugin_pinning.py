@@ -289,6 +289,12 @@ def test_arguments_that_are_not_admitted_are_refused_before_contact(
         assert plugin.run(command, **CALLING[command])["status"] == "succeeded"
 
 
+def test_a_first_call_that_is_refused_leaves_the_session_to_be_opened_by_the_next(pin: Pin) -> None:
+    with HttpServer(listing(PINNED)) as server, bench(server, contract=pin()) as plugin:
+        assert plugin.outcome("call", tool="add_comment") == ("failed", "invalid_arguments", "none")
+        assert plugin.outcome("call", **CALL) == ("succeeded", None, "open")
+
+
 def test_a_call_without_arguments_is_held_to_the_schema_as_well(pin: Pin) -> None:
     with HttpServer(listing(PINNED)) as server, bench(server, contract=pin()) as plugin:
         assert uncalled(server, plugin, tool="add_comment")["code"] == "invalid_arguments"
