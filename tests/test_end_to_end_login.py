@@ -73,7 +73,7 @@ SHOW = f'{shlex.quote(sys.executable)} -c {shlex.quote(BROWSE)} "$1"\n{STAY}'
 def test_a_browser_that_stays_is_not_waited_for(tmp_path: Path) -> None:
     with AuthorizationServer() as server, login(tmp_path, server.url, SHOW) as running:
         exit_, out, err = running.end()
-        assert (exit_, out.splitlines()[-1]) == (0, "The server takes the token. It is forgotten now."), err
+        assert (exit_, out.splitlines()[-3]) == (0, "The server takes the token. It is forgotten now."), err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
