@@ -3,7 +3,10 @@
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["DOCTOR", "LOGIN", "reword"]
+__all__ = ["DOCTOR", "LOGIN", "PUBLIC_METHOD", "reword"]
+
+#: How a client without a secret authenticates (RFC 7591, section 2): all that a binding admits by default.
+PUBLIC_METHOD: Final = "none"
 
 #: Pairs of what is said and what it is called instead; the first come first.
 LOGIN: Final = (

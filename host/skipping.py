@@ -29,7 +29,8 @@ class Course:
     """What one run has seen so far. Pure: steps and outcomes in, reasons out.
 
     After a failed step nothing more of its section runs; of later ones, no step that waits for its capture, and none of
-    an alias that could not connect; a command that was refused for its own arguments has not tried to. After a stop only Cleanup sections and `disconnect` of aliases with a session do.
+    an alias that could not connect; a command that was refused for its own arguments has not tried to. After a stop
+    only Cleanup sections and `disconnect` of aliases with a session do.
     """
 
     def __init__(self, *, fail_fast: bool = False) -> None:

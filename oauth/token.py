@@ -60,6 +60,7 @@ def grant_facts(grant: Grant) -> dict[str, Any]:
         "expiresIn": grant.expires_in,
         "refresh": grant.refresh_token is not None,
         "client": grant.client.origin,
+        "tokenMethod": grant.client.method,
     }
     if grant.claims is not None:
         aud, iss, exp = grant.claims

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from oauth.authentication import NONE
 from oauth.challenge import Demand, Probe, demand
 from oauth.discovery import Found, Target
 from oauth.fetching import Fetcher
@@ -67,6 +68,11 @@ class SignIn:
     def token(self) -> str | None:
         """The access token; None before the first sign-in succeeded."""
         return self._grant.access_token if self._grant else None
+
+    @property
+    def public_listed(self) -> bool:
+        """Whether the issuer lists that public clients are welcome, which is all that a binding admits by default."""
+        return self._found is not None and NONE in (self._found.server.token_methods or ())
 
     @property
     def challenged(self) -> bool:

@@ -154,7 +154,8 @@ CODES: dict[Code, CodeEntry] = {
     ),
     Code.HTTP_STATUS: CodeEntry(
         "The server answered with an HTTP error instead of an MCP reply or a page.",
-        'Look at status, challenge and body in the facts; a refusal can be asserted (`expect={"status":401}`).',
+        "The status says why, and so may challenge and body in the facts of a step. A flow can assert a refusal"
+        ' (`expect={"status":401}`).',
         1,
     ),
     Code.REDIRECT_REFUSED: CodeEntry(

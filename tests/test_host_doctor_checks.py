@@ -178,6 +178,15 @@ def test_what_nothing_asks_for_is_checked_where_a_document_tells_of_it(status: i
     assert (check.status, check.facts["signIn"]) == (expected, record)
 
 
+@pytest.mark.parametrize(("methods", "told"), [(["none"], False), (["client_secret_post"], True), (None, True)])
+def test_the_field_that_a_binding_needs_is_told_where_public_clients_are_not_listed(
+    methods: list[str] | None, told: bool
+) -> None:
+    facts = {"signIn": RECORD, "found": {"issuer": "https://a.example", "tokenMethods": methods}}
+    check = oauth(refused(401, challenge=[PROMISE]), result("succeeded", None, facts=facts))
+    assert (check.status, "bind `clientAuthentication: any`" in check.help) == ("ok", told)
+
+
 def test_a_sign_in_is_looked_for_where_there_is_an_answer() -> None:
     assert all(answers(refused(status)) for status in (401, 403, 404))
     assert answers(connected())

@@ -4,6 +4,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -51,6 +52,12 @@ def login(assay: Command, server: AuthorizationServer, *words: str) -> Done:
     return assay("login", server.url, *words)
 
 
+def pasted(done: Done) -> dict[str, Any]:
+    """Return the fields of `oauth` that a login says to bind."""
+    oauth: dict[str, Any] = json.loads(done.out.splitlines()[-1])["oauth"]
+    return oauth
+
+
 @pytest.mark.requirement("oauth.look-first")
 def test_a_sign_in_tells_its_record_and_what_was_granted_and_keeps_nothing(assay: Command, browser: Path) -> None:
     before = set(assay.folder.rglob("*"))
@@ -63,6 +70,8 @@ def test_a_sign_in_tells_its_record_and_what_was_granted_and_keeps_nothing(assay
             "  lasts    3600 s\n"
             "  client   registered for this sign-in; it stays registered\n"
             "The server takes the token. It is forgotten now.\n"
+            "To sign in like this in a flow, put this into the binding of its alias:\n"
+            f'{{"oauth": {{"issuer": "{server.origin}", "allowLoopbackHttp": true}}}}\n'
         )
         assert "+ client registration: " in done.err
         assert server.seen("DELETE")[0].headers["authorization"] == f"Bearer {ACCESS_TOKEN}"
@@ -91,10 +100,41 @@ def test_scopes_and_a_client_may_be_named_and_no_child_gets_its_secret(
         assert done.exit == 0, done.err
         assert "  scopes   tools.read (asked for: tools.read tools.write)\n" in done.out
         assert "  client   the one that was named\n" in done.out
+        assert pasted(done) == {
+            "issuer": server.origin,
+            "scopes": ["tools.read", "tools.write"],
+            "clientId": {"env": "CLIENT_ID"},
+            "clientSecret": {"env": "CLIENT_SECRET"},
+            "callbackPath": "/cb",
+            "allowLoopbackHttp": True,
+        }
         assert "POST /register" not in server.asked
     _, environment = json.loads(browser.read_text())
     assert {"CLIENT_ID", "CLIENT_SECRET"} & set(environment) == set()
     assert not LeakScanner([CLIENT, SECRET]).find((done.out + done.err).encode())
+
+
+@pytest.mark.parametrize("methods", [["client_secret_post"], ["client_secret_basic", "client_secret_post"], None])
+def test_what_a_login_did_beyond_the_defaults_of_a_binding_is_named_to_be_bound(
+    assay: Command, browser: Path, methods: list[str] | None
+) -> None:
+    with AuthorizationServer() as server:
+        if methods is None:
+            del server.metadata["token_endpoint_auth_methods_supported"]
+        else:
+            server.metadata["token_endpoint_auth_methods_supported"] = methods
+        server.registration |= {
+            "client_secret": SECRET,
+            "token_endpoint_auth_method": (methods or ["client_secret_basic"])[0],
+        }
+        done = login(assay, server)
+        assert done.exit == 0, done.err
+        assert pasted(done) == {
+            "issuer": server.origin,
+            "clientAuthentication": "any",
+            "allowLoopbackHttp": True,
+        }
+    assert SECRET not in done.out + done.err
 
 
 @pytest.mark.requirement("oauth.secret-named-issuer")

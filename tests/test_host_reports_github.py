@@ -205,7 +205,7 @@ def test_a_summary_names_what_was_skipped_what_drifted_and_flows_without_a_step_
     assert "<details><summary>1 step skipped</summary>\n<table>" in text
     assert "<td><code>list_queues</code></td><td>removed</td><td>breaking: a caller that worked may fail</td>" in text
     assert "<td>error</td><td><code>plugin_died</code></td><td><code>The plugin ended with signal 9" in text
-    assert "a refusal can be asserted (<code>expect={&quot;status&quot;:401}</code>)." in text
+    assert "A flow can assert a refusal (<code>expect={&quot;status&quot;:401}</code>)." in text
     assert summary(document()) == "## Assay: 0 of 0 flows succeeded\n\nExit 0: everything succeeded.\n"
 
 

@@ -106,7 +106,7 @@ def test_a_step_shows_code_remedy_http_capture_and_numbers_as_they_are_spelled()
     )
     shown = text_of(render_html(document(flow(bad, status="failed"), exit_status=1)))
     assert "failed: api.tools http_status 1.5 s line 9 Answered 403. The server answered with an HTTP error" in shown
-    assert "What to do: Look at status, challenge and body in the facts" in shown
+    assert "What to do: The status says why, and so may challenge and body in the facts of a step." in shown
     assert "Captured 1.10" in shown
     assert (
         "HTTP Status 403 Milliseconds 1500 Challenge Bearer error=invalid_token, realm=a b"

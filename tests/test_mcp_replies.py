@@ -32,11 +32,13 @@ def outcome(
     method: str = "tools/call",
     revision: str | None = LATEST,
     url: str = URL,
+    challenge: tuple[dict[str, Any], ...] = (),
 ) -> Outcome:
     readings = [read(part) for part in texts]
     messages = tuple(message for reading in readings for message in reading.messages)
+    http: dict[str, Any] = {"status": status} | ({"challenge": list(challenge)} if challenge else {})
     batch = any(reading.batch for reading in readings)
-    reply = Reply(status, kind, messages, batch, text, location, trouble, {"status": status})
+    reply = Reply(status, kind, messages, batch, text, location, trouble, http)
     return judge(Asked(1, method, url, REVISIONS[revision] if revision else None, session), reply)
 
 
@@ -330,3 +332,20 @@ def test_hints_say_what_to_do_next() -> None:
     assert "path of the server's URL" in hints[404]
     assert "takes no POST" in hints[405]
     assert "server's log" in hints[418]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "parameters", "told"),
+    [
+        ("Bearer", {"resource_metadata": "https://h.example/m"}, True),
+        ("bearer", {"resource_metadata": "https://h.example/m"}, True),
+        ("Bearer", {"realm": "m"}, False),
+        ("Basic", {"resource_metadata": "https://h.example/m"}, False),
+    ],
+)
+def test_a_401_that_says_where_to_sign_in_is_told_with_the_command_that_does(
+    scheme: str, parameters: dict[str, str], told: bool
+) -> None:
+    seen = outcome(status=401, kind="", challenge=({"scheme": scheme, "parameters": parameters},))
+    assert "`--bearer-env`" in seen.message
+    assert ("`assay login URL`" in seen.message, "`oauth`" in seen.message) == (told, told)

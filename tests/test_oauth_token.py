@@ -354,6 +354,7 @@ def test_evidence_of_a_grant_holds_scopes_expiry_and_audience_and_no_token() -> 
         "expiresIn": 3600,
         "refresh": True,
         "client": "binding",
+        "tokenMethod": "none",
     }
     assert grant_facts(GRANT) == facts
     claims = Claims(("https://h/mcp",), AUTH, 1_700_000_000)

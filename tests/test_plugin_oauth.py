@@ -65,6 +65,8 @@ def test_a_sign_in_installs_the_token_and_keeps_its_record() -> None:
                 "expiresIn": 3600,
                 "refresh": False,
                 "client": "registration",
+                "tokenMethod": "none",
+                "publicListed": True,
             },
         }
         assert plugin.outcome("tools") == ("succeeded", None, "open")

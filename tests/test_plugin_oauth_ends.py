@@ -45,7 +45,9 @@ def test_a_token_that_the_server_does_not_take_is_no_reason_to_bind_another(comm
 
 def test_without_a_sign_in_a_token_is_to_be_bound() -> None:
     with AuthorizationServer() as server, bench(server) as plugin:
-        assert "bind a `bearerToken`" in plugin.run("connect")["message"]
+        message = plugin.run("connect")["message"]
+    assert "`bearerToken` in a binding" in message
+    assert "try `assay login URL`, and bind `oauth`" in message
 
 
 def test_a_sign_in_that_is_given_up_once_its_callback_has_come_is_finished() -> None:

@@ -15,6 +15,7 @@ from host.executable import current_environment
 from host.interruption import Interruption, listening
 from host.origins import is_loopback
 from host.outcome import INTERRUPTED_EXIT, UNKNOWN_EXIT, exit_of_code
+from host.sign_in_binding import LISTED, oauth_binding
 from host.sign_in_record import record_rows
 from host.sign_in_words import LOGIN, reword
 from host.terminal import Terminal, line
@@ -26,8 +27,6 @@ __all__ = ["login"]
 
 #: Milliseconds for a person to find a password and a second factor.
 CONSENT_MILLISECONDS: Final = 300_000
-#: Stands for the issuer that the server lists.
-LISTED: Final = "listed"
 
 
 @click.command()
@@ -131,9 +130,14 @@ def _login(server: Server, terminal: Terminal, interruption: Interruption) -> in
                 if result.status == "unknown" and result.code == Code.PLUGIN_DIED:
                     result.message += _DOUBTS[half]
                 return _failed(conversation, terminal, result)
-        for row in _granted(result.facts.get("grant")):
+        grant = result.facts.get("grant")
+        for row in _granted(grant):
             terminal.result(line(conversation.text(row)))
-        return _try(conversation, terminal)
+        status = _try(conversation, terminal)
+        if status == 0 and isinstance(grant, dict):
+            terminal.result("To sign in like this in a flow, put this into the binding of its alias:")
+            terminal.result(line(conversation.text(oauth_binding(server.url, server.configuration["oauth"], grant))))
+        return status
 
 
 def _try(conversation: Conversation, terminal: Terminal) -> int:

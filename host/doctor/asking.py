@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from host.doctor.check import Check, ok, problem, skipped, warning
 from host.doctor.reaching import REFUSING, http_facts
-from host.sign_in_words import DOCTOR, reword
+from host.sign_in_words import DOCTOR, PUBLIC_METHOD, reword
 from protocol.failures import Code
 from protocol.values.document import integer
 from protocol.wire.steps import StepResult
@@ -41,7 +41,7 @@ def oauth(connected: StepResult, discovered: StepResult | None) -> Check:
         return skipped("oauth", "There is nobody to ask.")
     facts = {name: discovered.facts[name] for name in _FOUND if discovered.facts.get(name) is not None}
     if discovered.status == "succeeded":
-        return ok("oauth", discovered.message, "`assay login URL` tries it, in your browser.", facts)
+        return ok("oauth", discovered.message, f"`assay login URL` tries it, in your browser.{_needed(facts)}", facts)
     facts["code"] = discovered.code
     if discovered.code == Code.ORIGIN_NOT_ADMITTED:
         return skipped("oauth", discovered.message, facts)
@@ -53,6 +53,16 @@ def oauth(connected: StepResult, discovered: StepResult | None) -> Check:
     if promised:
         return problem("oauth", told, advice, facts)
     return warning("oauth", told, f"{advice} Without a sign-in, tokens have to be brought.", facts)
+
+
+def _needed(facts: Mapping[str, Any]) -> str:
+    """Say which field a binding needs where the issuer does not list what a binding admits by default."""
+    found = facts.get("found")
+    if not isinstance(found, dict) or PUBLIC_METHOD in (found.get("tokenMethods") or ()):
+        return ""
+    return (
+        " For a flow bind `clientAuthentication: any`: the issuer does not list `none`, for clients without a secret."
+    )
 
 
 def _published(discovered: StepResult) -> bool:

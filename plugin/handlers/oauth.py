@@ -43,7 +43,7 @@ def oauth_finish(step: Step) -> StepResult:
             raise Failed(Code.OAUTH_REQUIRED, "There is no sign-in to finish. Run `oauth_begin` first.")
         grant = step.alias.sign_in.finish(step.stop_if_cancelled, record)
         step.alias.signed_in(authorization(grant.access_token)[1])
-        step.facts["grant"] = grant_facts(grant)
+        step.facts["grant"] = grant_facts(grant) | {"publicListed": step.alias.sign_in.public_listed}
         return f"Signed in with {_scopes(grant)}.", _state(grant)
 
     return _recorded(step, finish)

@@ -194,12 +194,23 @@ def _status_message(asked: Asked, reply: Reply) -> str:
     hint = _HINTS.get(reply.status, "Look at the body and the server's log.")
     if reply.status == 401 and asked.unauthorized is not None:
         hint = asked.unauthorized
+    elif reply.status == 401 and _promises_a_sign_in(reply.http):
+        hint = f"{hint} {_SIGN_IN}"
     return f"The server answered HTTP {reply.status} to {asked.method}. {hint}"
+
+
+#: What to do about a 401 whose challenge says where a token comes from (RFC 9728, section 5.1).
+_SIGN_IN: Final = "It says where to sign in: try `assay login URL`, and bind `oauth` for flows."
+
+
+def _promises_a_sign_in(http: dict[str, Any]) -> bool:
+    challenges = [each for each in http.get("challenge") or () if str(each.get("scheme")).lower() == "bearer"]
+    return any("resource_metadata" in (each.get("parameters") or {}) for each in challenges)
 
 
 _HINTS: Final = {
     400: "Look at the body: it may say what the server misses.",
-    401: "It asks for credentials: bind a `bearerToken` (`inspect` and `call`: `--bearer-env`), or check yours.",
+    401: "It asks for credentials: give a token (`--bearer-env`, or `bearerToken` in a binding), or check yours.",
     403: "It refuses this identity, or the origin of the request; a challenge may be in the facts.",
     404: "Check the path of the server's URL.",
     405: "This address takes no POST: check the server's URL.",
