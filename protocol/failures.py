@@ -205,7 +205,7 @@ CODES: dict[Code, CodeEntry] = {
     ),
     Code.EXPECTATION_FAILED: CodeEntry(
         "The reply is known and is not what the step expects.",
-        "The failed expectations are listed with the step.",
+        "Compare the reply (`assay call` shows it) with what failed: mend the server, or the step's `expect`.",
         1,
     ),
     Code.UNEXPECTED_REFUSAL: CodeEntry(

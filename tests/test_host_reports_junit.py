@@ -169,7 +169,8 @@ def test_a_failure_lists_what_did_not_hold() -> None:
     assert failure.text == (
         "2 failed.\njson[0]: /id equals: missing\nisError: is-error\n"
         "expectation_failed: The reply is known and is not what the step expects.\n"
-        "The failed expectations are listed with the step.\nflows/support.md:9"
+        "Compare the reply (`assay call` shows it) with what failed: mend the server,"
+        " or the step's `expect`.\nflows/support.md:9"
     )
 
 

@@ -294,7 +294,7 @@ def test_every_assertion_is_recorded_without_operands_and_targets() -> None:
         {"pointer": "/id", "operator": "type", "passed": True, "reason": None},
         {"pointer": "/none", "operator": "exists", "passed": False, "reason": "missing"},
     ]
-    assert found.message == '2 expectations failed: json[0] equals "/id" (not-equal), json[2] exists "/none" (missing).'
+    assert found.message == "2 expectations failed: json[0] at /id: not-equal, json[2] at /none: missing."
     assert "-value" not in json.dumps([found.failures, found.assertions, found.message])
 
 

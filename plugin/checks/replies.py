@@ -20,18 +20,19 @@ class Findings(NamedTuple):
     @property
     def message(self) -> str:
         """The failures in one sentence, for people."""
-        parts = [f"{self._place(failure)} ({failure['reason']})" for failure in self.failures]
+        parts = [self._told(failure) for failure in self.failures]
         noun = "expectation" if len(parts) == 1 else "expectations"
         return f"{len(parts)} {noun} failed: {', '.join(parts)}."
 
-    def _place(self, failure: dict[str, Any]) -> str:
+    def _told(self, failure: dict[str, Any]) -> str:
+        expectation, reason = failure["expectation"], failure["reason"]
         if "index" not in failure:
-            return str(failure["expectation"])
-        place = f"{failure['expectation']}[{failure['index']}]"
-        if failure["expectation"] != "json":
-            return place
-        assertion = self.assertions[failure["index"]]
-        return f'{place} {assertion["operator"]} "{assertion["pointer"]}"'
+            return f"{expectation} ({reason})"
+        place = f"{expectation}[{failure['index']}]"
+        if expectation != "json":
+            return f"{place} ({reason})"
+        # The operator is left out: before the pointer it would read as if that were what it compares with.
+        return f"{place} at {self.assertions[failure['index']]['pointer'] or 'the whole'}: {reason}"
 
 
 def compare_reply(expect: Expect, observation: Observation, is_private: Callable[[str], bool]) -> Findings:
