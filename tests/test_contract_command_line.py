@@ -242,3 +242,9 @@ def test_the_verbs_of_the_plugin_need_neither_the_host_nor_the_inspector_nor_a_n
     assert {name for name in seen if name.startswith(("plugin.", "protocol.mcp", "protocol.wire."))} == {
         "protocol.wire.command_line"
     }
+
+
+def test_the_sentence_on_use_names_every_verb_and_those_on_files_name_a_missing_one() -> None:
+    assert all(f"`{verb} " in SENTENCES[Refusal.USAGE] for verb in (*VERBS, "pin"))
+    unreadable = (Refusal.REGISTRY_UNREADABLE, Refusal.CATALOG_UNREADABLE, Refusal.CALL_UNREADABLE)
+    assert all("that is there" in SENTENCES[refusal] for refusal in unreadable)

@@ -315,6 +315,10 @@ def test_numbers_are_pinned_as_they_are_spelled(assay: Command) -> None:
 
 # --renew
 
+ROUTE = "add_comment, route add_comment of registry.json"
+RENEWED = f"renewed  {ROUTE}: the pin changed, for the server lists another schema\n"
+UNCHANGED = f"unchanged  {ROUTE}: the server lists what is pinned\n"
+
 
 def test_a_renewed_pin_changes_the_pin_and_nothing_else(assay: Command) -> None:
     first, other = route(alias="add_comment"), route(alias="other.comment")
@@ -322,14 +326,14 @@ def test_a_renewed_pin_changes_the_pin_and_nothing_else(assay: Command) -> None:
     upstream = {**UPSTREAM, "title": "Another title"}
     with HttpServer(listing({"name": "add_comment", "inputSchema": upstream})) as server:
         done = pin(assay, server, "--registry", "registry.json", "--renew")
-        assert (done.exit, done.out, done.err) == (0, "renewed  add_comment, route add_comment of registry.json\n", "")
+        assert (done.exit, done.out, done.err) == (0, RENEWED, "")
         assert json.loads(FILE.read_bytes())["routes"] == json.loads(
             data([{**first, "upstream_input_schema": upstream}, other])
         )
         assert mode(FILE) == 0o600
         before = FILE.stat().st_ino
         done = pin(assay, server, "--registry", "registry.json", "--renew")
-        assert (done.exit, done.out) == (0, "unchanged  add_comment, route add_comment of registry.json\n")
+        assert (done.exit, done.out) == (0, UNCHANGED)
         assert FILE.stat().st_ino == before
         document = pin(assay, server, "--registry", "registry.json", "--renew", "--json").document
         assert (document["written"], document["bounds"]) == (False, [])
@@ -346,8 +350,11 @@ def test_a_pin_is_not_renewed_by_a_schema_outside_of_the_subset(assay: Command) 
     ("words", "told"),
     [
         (["--renew"], "needs `--registry FILE`"),
-        (["--renew", "--registry", "registry.json", *ENDPOINT], "changes the pin alone"),
-        (["--renew", "--registry", "registry.json", "--timeout-ms", "5"], "changes the pin alone"),
+        (["--renew", "--registry", "registry.json", *ENDPOINT], "changes the pin alone: take `--endpoint` out"),
+        (
+            ["--renew", "--registry", "registry.json", "--timeout-ms", "5"],
+            "changes the pin alone: take `--timeout-ms` out",
+        ),
         ([*ENDPOINT, "--timeout-ms", "0"], "1<=x<=120000"),
         ([*ENDPOINT, "--max-request-bytes", "65537"], "1<=x<=65536"),
         ([*ENDPOINT, "--bearer-env", "a value"], "never the value itself"),

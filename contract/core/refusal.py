@@ -105,17 +105,23 @@ class Refusal(StrEnum):
 
 #: Refusal -> the sentence that a person reads. None of them quotes what was read.
 SENTENCES: Final[dict[Refusal, str]] = {
-    Refusal.REGISTRY_UNREADABLE: "The registry cannot be read: name a regular file that you may read, and no link.",
+    Refusal.REGISTRY_UNREADABLE: (
+        "The registry cannot be read: name a regular file that is there and that you may read, and no link."
+    ),
     Refusal.REGISTRY_TOO_LARGE: "The registry has more than 1 MiB: split its routes over several.",
     Refusal.REGISTRY_CHANGED: "The registry changed while it was read: try again when nothing writes to it.",
     Refusal.REGISTRY_NOT_JSON: "The registry is not one strict JSON text in UTF-8, nested at most 128 deep.",
     Refusal.REGISTRY_REPEATS: "An object in the registry holds two members of one name.",
-    Refusal.CATALOG_UNREADABLE: "The catalog cannot be read: name a regular file that you may read, and no link.",
+    Refusal.CATALOG_UNREADABLE: (
+        "The catalog cannot be read: name a regular file that is there and that you may read, and no link."
+    ),
     Refusal.CATALOG_TOO_LARGE: "The catalog has more than 256 KiB.",
     Refusal.CATALOG_CHANGED: "The catalog changed while it was read: try again when nothing writes to it.",
     Refusal.CATALOG_NOT_JSON: "The catalog is not one strict JSON text in UTF-8, nested at most 128 deep.",
     Refusal.CATALOG_REPEATS: "An object in the catalog holds two members of one name.",
-    Refusal.CALL_UNREADABLE: "The call cannot be read: name a regular file that you may read, and no link.",
+    Refusal.CALL_UNREADABLE: (
+        "The call cannot be read: name a regular file that is there and that you may read, and no link."
+    ),
     Refusal.CALL_TOO_LARGE: "The call has more than 64 KiB.",
     Refusal.CALL_CHANGED: "The call changed while it was read: try again when nothing writes to it.",
     Refusal.CALL_NOT_JSON: "The call is not one strict JSON text in UTF-8, nested at most 128 deep.",
@@ -237,8 +243,8 @@ SENTENCES: Final[dict[Refusal, str]] = {
     ),
     Refusal.PIN_IMPOSSIBLE: "No arguments can be admitted: a required one has no value that an admitted schema knows.",
     Refusal.USAGE: (
-        "Give one of `validate REGISTRY`, `qualify REGISTRY CATALOG` or"
-        " `prepare [--domain assay|opaque] REGISTRY CALL`; `--help` tells more."
+        "Give one of `validate REGISTRY`, `qualify REGISTRY CATALOG`,"
+        " `prepare [--domain assay|opaque] REGISTRY CALL`, or with `assay` also `pin URL TOOL`; `--help` tells more."
     ),
     Refusal.OUTPUT_LOST: "The answer could not be written to standard output.",
     Refusal.DEFECT: "A defect in Assay: please report it.",

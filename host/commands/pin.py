@@ -123,8 +123,10 @@ def _asked(
     if renewed:
         if file is None:
             raise click.UsageError("`--renew` needs `--registry FILE`: it is about a route that is there.")
-        if endpoint or server_id or credential or any(limits.values()):
-            raise click.UsageError("`--renew` changes the pin alone: edit the registry for all else.")
+        others = {"endpoint": endpoint, "server_id": server_id, "credential": credential, **limits}
+        if given := [f"`--{name.replace('_', '-')}`" for name, value in others.items() if value is not None]:
+            told = f"`--renew` changes the pin alone: take {', '.join(given)} out, and edit the registry for all else."
+            raise click.UsageError(told)
         alias = tool if alias is None else alias
         renew(read_file(REGISTRY, file), alias, tool, EMPTY)
         return _Asked(tool, alias, None, file, as_json)
@@ -189,6 +191,12 @@ def _document(made: _Made) -> dict[str, Any]:
     }
 
 
+#: What became of the pin: one word, and what there is to say of it.
+_PINNED: Final = ("pinned", "")
+_RENEWED: Final = {
+    True: ("renewed", ": the pin changed, for the server lists another schema"),
+    False: ("unchanged", ": the server lists what is pinned"),
+}
 #: What stands before what a person has to look at.
 _LOOK: Final = "look at these places of `input_schema`, and bound them:"
 
@@ -199,8 +207,8 @@ def _show(asked: _Asked, made: _Made, terminal: Terminal) -> None:
         tell = terminal.progress
     else:
         tell = terminal.result
-        deed = "pinned" if asked.wanted is not None else "renewed" if made.written else "unchanged"
-        tell(f"{deed}  {line(asked.tool)}, route {line(asked.alias)} of {line(asked.file)}")
+        deed, news = _PINNED if asked.wanted is not None else _RENEWED[made.written]
+        tell(f"{deed}  {line(asked.tool)}, route {line(asked.alias)} of {line(asked.file)}{news}")
     if made.bounds:
         tell(_LOOK)
     for bound in made.bounds:
