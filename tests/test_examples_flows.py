@@ -64,6 +64,18 @@ def test_the_pinned_flow_refuses_to_call_the_tool_after_it_drifted(assay: Assay,
     ), ran.err
 
 
+def test_a_pinned_alias_connects_in_a_later_section_though_its_first_call_was_refused(
+    assay: Assay, example_server: str
+) -> None:
+    call = 'api.call tool="search_tickets" arguments='
+    sections = (f'{call}{{"query":"refund","x":1}}', f'{call}{{"query":"refund"}}', f'{call}{{"query":"refund"}}')
+    text = "".join(f"\n# Part {index}\n\n```rfl\n{line}\n```\n" for index, line in enumerate(sections))
+    head = "---\nname: Calls\ndescription: A refused one first.\nproviders:\n  api: MCP\n---\n"
+    flow = assay.write("calls.md", head + text)
+    ran = assay.run(flow, "--bindings", EXAMPLES / "pinned.bindings.json", "--target", example_server, **PIN)
+    assert ran.statuses == ["call failed invalid_arguments", "call succeeded", "call succeeded"], ran.err
+
+
 def test_the_registry_of_the_pinned_flow_is_what_pin_writes_with_one_bound_put_in(
     assay: Assay, example_server: str
 ) -> None:
