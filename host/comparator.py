@@ -50,7 +50,7 @@ class Comparator:
         self._earlier: list[Run] | None = None
 
     def compare(self, provider: Provider, step: Step, state: Any, catalog: Any = None) -> Compared | None:
-        """Compare the state of a succeeded inventory step; None when there is nothing to compare with.
+        """Compare the state of a step that read an inventory to its end; None when there is nothing to compare with.
 
         ``catalog`` is the artifact `catalog.json` of a step that keeps texts: with it on both sides texts are shown.
         """
