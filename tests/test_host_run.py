@@ -422,6 +422,17 @@ def test_bindings_that_others_may_read_are_refused_without_their_path(assay: Com
     assert assay.plugin.log == []
 
 
+def test_how_an_alias_signs_in_is_not_guessed_at_where_its_bindings_are_refused(assay: Command) -> None:
+    assay.write("f.md", text(("Sign in", "api.oauth_begin\napi.oauth_finish"), ("Look", "api.tools")))
+    bind(assay, {"oauth": {"issuer": "https://auth.example.com", "clientSecret": SECRET}}, mode=0o644)
+    done = assay.run("f.md")
+    assert (done.exit, done.out) == (2, "")
+    assert done.err.splitlines()[0] == "refused: A flow"
+    assert "chmod 600" in done.err
+    assert "sign in" not in done.err
+    assert "Browser" not in done.err
+
+
 def test_bindings_that_the_plugin_refuses_refuse_the_flow(assay: Command) -> None:
     refusal = {"code": -32000, "message": "`timeoutMs` is wrong.", "data": {"code": "invalid_binding"}}
     assay.behave(initialize=[{"error": refusal}])
