@@ -310,7 +310,8 @@ def test_one_refused_flow_refuses_all(assay: Command) -> None:
     assay.write("g.md", FLOW.replace("api.tools", "api.tolls"))
     done = assay.run("f.md", "g.md", "--json", "out.json")
     assert done.exit == 2
-    assert "Not run: another flow was refused." in done.err
+    rows = done.err.splitlines()
+    assert rows.index("  1 problem; nothing was contacted.") < rows.index("  Not run: another flow was refused.")
     flows = json.loads((assay.folder / "out.json").read_text())["flows"]
     assert {flow["file"]: flow["status"] for flow in flows} == {"f.md": "refused", "g.md": "refused"}
     assert (assay.plugin.log, assay.runs) == ([], [])
