@@ -212,7 +212,9 @@ class _Engine:
             return None
         self._inventories.append(Inventory(step.id, step.alias, step.provider, name, state, succeeded=succeeded))
         catalog = next((artifact.json for artifact in result.artifacts if artifact.name == CATALOG), None)
-        return self._comparator.compare(self._session.provider(step.provider), step, state, catalog)
+        return self._comparator.compare(
+            self._session.provider(step.provider), step, state, catalog, succeeded=succeeded
+        )
 
     def _skipped(self, step: Step, reason: str) -> StepOutcome:
         return StepOutcome(

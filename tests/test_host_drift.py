@@ -205,6 +205,7 @@ def test_a_whole_inventory_is_compared_with_the_baseline_when_its_expectation_fa
     found = step(document)
     assert (document["exit"], found["status"], found["code"]) == (1, "failed", "expectation_failed")
     assert found["message"].startswith("1 expectation failed: `gone` is missing. 2 changes count as failures against")
+    assert found["message"].endswith("change what the step expects, and then take it in with `--update-baseline`.")
     assert found["facts"]["comparison"]["changes"] == {"breaking": 1, "routing": 1, "additive": 1}
     assert assay.kept()["steps/02-api.tools/snapshot.json"]["status"] == "failed"
     told = assay.run("f.md").out

@@ -380,7 +380,7 @@ def test_init_says_that_settings_which_were_kept_lead_elsewhere(assay: Command, 
     done = ask(assay, "init", TARGET)
     assert done.exit == 0
     assert done.out.splitlines()[-2:] == [
-        f"note   {told} Change it, or give `--target`",
+        f"note   {told} Change it, or give `--target`.",
         f"next   assay run flows --target {TARGET}",
     ]
 

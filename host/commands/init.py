@@ -82,7 +82,7 @@ def _elsewhere(url: str, kept: Sequence[str]) -> tuple[list[str], str]:
     told = "`assay run` goes to another server: the target of ASSAY_TARGET or assay.toml is not this URL."
     if choices.target is None:
         told = "`assay run` has no server: the assay.toml that was kept has no `target`."
-    return [f"{told} Change it, or give `--target`"], f"{_RUN} --target {shlex.quote(url)}"
+    return [f"{told} Change it, or give `--target`."], f"{_RUN} --target {shlex.quote(url)}"
 
 
 def _is_private(url: str) -> bool:
