@@ -10,6 +10,7 @@ from host.private_fields import private_leaves, private_values
 from host.problems import closest
 from host.rfl import NAME
 from host.source import Source
+from host.unknown_field import is_plain, unknown_field
 from protocol.failures import Code, Failed
 from protocol.values.document import JsonError, has_lone_surrogate, parse
 
@@ -122,7 +123,10 @@ def read_bindings(data: bytes, descriptions: Mapping[str, Description], *, trust
                 "an alias is a-z, then a-z, 0-9 or _, 64 characters at most",
                 "Name it as the flow's `providers` does.",
             )
-        entries[alias] = _entry(places, alias, entry)
+        provider, configuration = entries[alias] = _entry(places, alias, entry)
+        description = descriptions.get(provider)
+        if unknown := description and unknown_field(configuration, description.configuration):
+            places.refuse((alias, "configuration", *unknown.path), unknown.reason(alias), unknown.advice)
     bindings = Bindings(entries)
     if not trusted:
         _require_references(entries, descriptions)
@@ -149,8 +153,8 @@ def bind(
         if bound_to != provider:
             raise Failed(
                 Code.INVALID_BINDING,
-                f"The alias `{alias}` is {provider} in the flow and bound to another provider in the bindings file."
-                " Make them agree, or use another alias.",
+                f"The alias `{alias}` is {provider} in the flow and bound to {_bound_to(bound_to, provider)} Make them"
+                " agree, or use another alias.",
             )
         missing += _missing(alias, written, environment)
         configuration = _resolved(written, environment)
@@ -167,6 +171,11 @@ def bind(
             " Set them, not empty, for this command; in CI, check that the job may read these secrets.",
         )
     return Bound(bound)
+
+
+def _bound_to(written: str, provider: str) -> str:
+    shown = f"`{written}`" if is_plain(written) else "another provider"
+    return f"{shown} in the bindings file." + (f" Did you mean `{provider}`?" if closest(written, (provider,)) else "")
 
 
 def _required(target: str | None, alias: str) -> str:

@@ -13,6 +13,8 @@ from protocol.failures import Code, Failed, Failure
 __all__ = ["Comparator", "Compared", "diff_document"]
 
 FORMAT: Final = "assay-diff/1"
+_TAKE_IN: Final = "If this is right, take it in with `--update-baseline`."
+_MEND_FIRST: Final = "If this is right, change what the step expects, and then take it in with `--update-baseline`."
 
 
 class Compared(NamedTuple):
@@ -49,10 +51,13 @@ class Comparator:
         self._run = run
         self._earlier: list[Run] | None = None
 
-    def compare(self, provider: Provider, step: Step, state: Any, catalog: Any = None) -> Compared | None:
-        """Compare the state of a succeeded inventory step; None when there is nothing to compare with.
+    def compare(
+        self, provider: Provider, step: Step, state: Any, catalog: Any = None, *, succeeded: bool = True
+    ) -> Compared | None:
+        """Compare the state of a step that read an inventory to its end; None when there is nothing to compare with.
 
         ``catalog`` is the artifact `catalog.json` of a step that keeps texts: with it on both sides texts are shown.
+        ``succeeded``: the step has not failed by itself; one that has keeps its flow from updating the baseline.
         """
         inventory = state["inventory"]
         found = self._before(step, inventory)
@@ -66,7 +71,7 @@ class Comparator:
             failure = Failure(failed.code, told, None, failed.failure.data)
             needed = self._baseline is not None or not provider.alive
             return Compared({**origin, "code": str(failed.code)}, failure=failure if needed else None)
-        return self._judge(inventory, origin, diff)
+        return self._judge(inventory, origin, diff, _TAKE_IN if succeeded else _MEND_FIRST)
 
     def _before(self, step: Step, inventory: str) -> tuple[dict[str, Any], Inventory] | None:
         if self._baseline is not None:
@@ -87,7 +92,7 @@ class Comparator:
         )
         return Compared(facts, failure=Failure(Code.EXPECTATION_FAILED, told) if self._fail_on else None)
 
-    def _judge(self, inventory: str, origin: dict[str, Any], diff: dict[str, Any]) -> Compared:
+    def _judge(self, inventory: str, origin: dict[str, Any], diff: dict[str, Any], advice: str) -> Compared:
         found = changes(diff)
         artifact = artifact_name(inventory)
         facts = {**origin, "changes": counts(found), "artifact": artifact}
@@ -98,7 +103,6 @@ class Comparator:
             return Compared(facts, artifact, document, told=told)
         noun = "change counts as a failure" if len(wrong) == 1 else "changes count as failures"
         counted = f"{len(wrong)} {noun} against the baseline {origin['baseline']}"
-        advice = "If this is right, take it in with `--update-baseline`."
         failure = Failure(Code.EXPECTATION_FAILED, f"{counted}: {summary(wrong, inventory)}. {advice}")
         return Compared(facts, artifact, document, failure, told, f"{counted}. {advice}")
 

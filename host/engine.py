@@ -10,7 +10,7 @@ from host.flow import Flow, Section, Step
 from host.outcome import Conclusion, FlowOutcome, StepOutcome, code_of_failure, conclude, may_have_run
 from host.provider import Provider
 from host.recorder import Recorder, StepRun, withhold
-from host.runs import CATALOG, Inventory
+from host.runs import CATALOG, Inventory, inventory_read
 from host.session import Session
 from host.signing_in import SignIns
 from host.skipping import Course
@@ -35,7 +35,7 @@ class Listener(Protocol):
 
 
 class Ran(NamedTuple):
-    """A flow that ran, and the inventories that its succeeded steps read: what a baseline is made of."""
+    """A flow that ran, and the inventories that its steps read to their end: what a baseline is made of."""
 
     outcome: FlowOutcome
     inventories: tuple[Inventory, ...]
@@ -206,12 +206,15 @@ class _Engine:
             return arguments, _result(step, failed.failure)
 
     def _compare(self, step: Step, result: StepResult) -> Compared | None:
-        state = result.state
-        if result.status != "succeeded" or not isinstance(state, dict) or not isinstance(state.get("inventory"), str):
+        state, succeeded = result.state, result.status == "succeeded"
+        name = inventory_read(result.status, state)
+        if name is None:
             return None
-        self._inventories.append(Inventory(step.id, step.alias, step.provider, state["inventory"], state))
+        self._inventories.append(Inventory(step.id, step.alias, step.provider, name, state, succeeded=succeeded))
         catalog = next((artifact.json for artifact in result.artifacts if artifact.name == CATALOG), None)
-        return self._comparator.compare(self._session.provider(step.provider), step, state, catalog)
+        return self._comparator.compare(
+            self._session.provider(step.provider), step, state, catalog, succeeded=succeeded
+        )
 
     def _skipped(self, step: Step, reason: str) -> StepOutcome:
         return StepOutcome(
@@ -222,14 +225,20 @@ class _Engine:
 def _outcome(step: Step, result: StepResult, compared: Compared | None, milliseconds: int) -> StepOutcome:
     facts = {**result.facts, "comparison": compared.facts} if compared else result.facts
     failure = compared.failure if compared else None
+    status, code, message, brief = result.status, result.code, result.message, compared.brief if compared else ""
+    if failure and status == "succeeded":
+        status, code, message = "failed", str(failure.code), failure.message
+    elif failure:
+        # What the plugin found stands first, and decides the code.
+        message, brief = f"{message} {failure.message}", f"{message} {brief}" if brief else ""
     return StepOutcome(
         step.id,
         step.alias,
         step.command,
         result.effect,
-        "failed" if failure else result.status,
-        str(failure.code) if failure else result.code,
-        failure.message if failure else result.message,
+        status,
+        code,
+        message,
         result.capture,
         step.line,
         result.state,
@@ -237,7 +246,7 @@ def _outcome(step: Step, result: StepResult, compared: Compared | None, millisec
         milliseconds,
         compared.told if compared else (),
         result.display,
-        compared.brief if compared else "",
+        brief,
     )
 
 

@@ -115,7 +115,14 @@ def prepare(options: Options, environment: Mapping[str, str]) -> Prepared:
         bindings = _bindings(choices, descriptions)
     except Failed as failed:
         failures["bindings"] = failed.failure
-    binder = _Binder(bindings, choices.target, environment, descriptions, planning=options.planning)
+    binder = _Binder(
+        bindings,
+        choices.target,
+        environment,
+        descriptions,
+        planning=options.planning,
+        refused="bindings" in failures,
+    )
     declared = frozenset(alias for draft in drafts for alias in draft.providers)
     made = [
         _job(entry, Path(path), folder, descriptions, given, binder, failures, declared)
@@ -177,7 +184,10 @@ def harmless(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class _Binder:
-    """Binds the aliases of one flow after another; when planning, without what is not known yet."""
+    """Binds the aliases of one flow after another; when planning, without what is not known yet.
+
+    ``refused``: there is a bindings file, and what it holds is not known.
+    """
 
     def __init__(
         self,
@@ -187,12 +197,14 @@ class _Binder:
         descriptions: Mapping[str, Description],
         *,
         planning: bool,
+        refused: bool,
     ) -> None:
         self._bindings = bindings
         self._target = target
         self._environment = environment
         self._descriptions = descriptions
         self._planning = planning
+        self._refused = refused
 
     @property
     def planning(self) -> bool:
@@ -227,6 +239,8 @@ class _Binder:
 
     def grants(self, providers: Mapping[str, str]) -> dict[str, Grant]:
         """Return how each alias signs in, as far as is known: a plan may be made before an alias is bound."""
+        if self._refused:
+            return dict.fromkeys(providers, "unknown")
         found: dict[str, Grant] = {}
         for alias in providers:
             if entry := self._bindings.entry(alias) if self._bindings else None:

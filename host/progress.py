@@ -13,9 +13,10 @@ from host.reports.pretty import pretty
 from host.sign_in_record import record_rows
 from host.terminal import Terminal, line
 
-__all__ = ["Stage", "Teller"]
+__all__ = ["MARKS", "Stage", "Teller"]
 
-_MARKS: Final = {"succeeded": "ok", "failed": "FAILED", "unknown": "UNKNOWN", "skipped": "skipped"}
+#: How a step went, in a word for people.
+MARKS: Final = {"succeeded": "ok", "failed": "FAILED", "unknown": "UNKNOWN", "skipped": "skipped"}
 _INDENT: Final = " " * 12
 #: Characters of a captured value that are shown; the evidence has all of it.
 _CAPTURE_SHOWN: Final = 200
@@ -106,7 +107,7 @@ class Teller:
         if self._quiet and outcome.status in ("succeeded", "skipped"):
             return
         rows = [self.redact(row) for row in self._step(step, outcome)]
-        mark = f"    {_MARKS[outcome.status]:<8}"
+        mark = f"    {MARKS[outcome.status]:<8}"
         self._write(self._paint(mark, outcome.status) + line(rows[0]), quiet=False)
         for row in rows[1:]:
             self._write(_INDENT + line(row), quiet=False)

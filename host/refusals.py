@@ -7,7 +7,7 @@ from host.outcome import ERROR_EXIT, REFUSED_EXIT, FlowOutcome, code_of_failure,
 from host.problems import Problem, render
 from protocol.failures import Code, Failure
 
-__all__ = ["innocent", "refuse", "refuse_flow"]
+__all__ = ["innocent", "is_innocent", "refuse", "refuse_flow"]
 
 
 def refuse(
@@ -50,6 +50,11 @@ def innocent(flow: Flow) -> FlowOutcome:
     """Return the outcome of a flow that is not run because of another one."""
     outcome = refuse_flow(flow, Failure(Code.CANCELLED, "Not run: another flow was refused."))
     return outcome._replace(code=None, status="refused", exit=REFUSED_EXIT)
+
+
+def is_innocent(outcome: FlowOutcome) -> bool:
+    """Tell whether an outcome is such a one: refused, and for nothing of its own."""
+    return outcome.status == "refused" and outcome.code is None and not outcome.problems
 
 
 def _count(problems: Sequence[Problem]) -> str:

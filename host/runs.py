@@ -18,6 +18,7 @@ __all__ = [
     "earlier_runs",
     "find_inventory",
     "inventories",
+    "inventory_read",
     "list_readable",
     "list_runs",
     "read_diffs",
@@ -49,9 +50,10 @@ class Run(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """The state of one inventory step that succeeded. ``name`` is the inventory's (`tools`).
+    """The state of one step that read an inventory to its end. ``name`` is the inventory's (`tools`).
 
-    ``catalog`` is its artifact `catalog.json`, where the binding keeps texts.
+    ``catalog`` is its artifact `catalog.json`, where the binding keeps texts. ``succeeded`` tells whether the plugin
+    found the step as expected, too.
     """
 
     step: str
@@ -60,6 +62,18 @@ class Inventory(NamedTuple):
     name: str
     state: Any
     catalog: Any = None
+    succeeded: bool = True
+
+
+def inventory_read(status: object, state: object) -> str | None:
+    """Return the name of the inventory that a step read to its end; None when it read none.
+
+    A step that fails by its expectation has read its inventory all the same, and its state says so (`complete`).
+    """
+    if not isinstance(state, dict) or not (status == "succeeded" or state.get("complete") is True):
+        return None
+    name = state.get("inventory")
+    return name if isinstance(name, str) else None
 
 
 def list_runs(root: Path) -> list[Path]:
@@ -97,11 +111,12 @@ def inventories(run: Run) -> Iterator[Inventory]:
         with contextlib.suppress(Failed):
             snapshot = read_document(run.folder / "steps" / step["folder"] / "snapshot.json", "assay-snapshot/1")
             state = snapshot.get("state")
-            name = state.get("inventory") if isinstance(state, dict) else None
-            if snapshot.get("status") == "succeeded" and isinstance(name, str):
+            status = snapshot.get("status")
+            name = inventory_read(status, state)
+            if name is not None:
                 provider = providers.get(step["alias"]) if isinstance(providers, dict) else None
                 catalog = _catalog(run.folder / "steps" / step["folder"] / CATALOG)
-                yield Inventory(step["id"], step["alias"], str(provider), name, state, catalog)
+                yield Inventory(step["id"], step["alias"], str(provider), name, state, catalog, status == "succeeded")
 
 
 def earlier_runs(root: Path, file: str, before: str) -> Iterator[Run]:
@@ -116,12 +131,12 @@ def earlier_runs(root: Path, file: str, before: str) -> Iterator[Run]:
 
 
 def find_inventory(run: Run, step: str, inventory: str) -> Inventory | None:
-    """Return what one step of a run read, if it read this inventory to its end."""
+    """Return what one step of a run read, if it read this inventory and succeeded."""
     steps = run.record.get("steps")
     listed = steps if isinstance(steps, list) else []
     wanted = [entry for entry in listed if isinstance(entry, dict) and entry.get("id") == step]
     found = inventories(run._replace(record=run.record | {"steps": wanted}))
-    return next((entry for entry in found if entry.name == inventory), None)
+    return next((entry for entry in found if entry.name == inventory and entry.succeeded), None)
 
 
 def read_observation(run: Run, folder: Any) -> dict[str, Any]:

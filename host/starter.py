@@ -105,12 +105,17 @@ api.disconnect
 
 
 def _advice(tools: Sequence[Listed]) -> str:
-    """Show how a tool is called, by one that says that it only reads; `assay init` calls none."""
+    """Show how a tool is called, by one that says that it only reads; `assay init` calls none.
+
+    It is a section without commands: it is for the reader of the file, and no part of what runs or of a report.
+    """
     tool = next((each for each in tools if each.read_only), None)
     if tool is None:
         return ""
     arguments = _argument(dict.fromkeys(tool.required, "…"))
     return f"""
+# How a tool is called
+
 A call is written like this; put it into a block tagged `rfl`, with arguments of your own:
 
 ```text

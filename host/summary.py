@@ -4,14 +4,18 @@ from collections import Counter
 from collections.abc import Sequence
 
 from host.outcome import ERROR_EXIT, FlowOutcome, remedy
+from host.refusals import is_innocent
 from host.terminal import Terminal, line
 
 __all__ = ["summarize"]
 
 
 def summarize(terminal: Terminal, flows: Sequence[FlowOutcome], *, to_error: bool = False) -> None:
-    """Tell how the flows went: for each a line with its counts, why it did not succeed, and where its evidence lies."""
-    for flow in flows:
+    """Tell how the flows went: for each a line with its counts, why it did not succeed, and where its evidence lies.
+
+    Flows that are not run for the sake of another come last: what is wrong stands before what follows from it.
+    """
+    for flow in sorted(flows, key=is_innocent):
         if flow.shown:
             terminal.problem(flow.shown.rstrip())
         if terminal.quiet and flow.exit == 0:

@@ -91,6 +91,23 @@ def test_a_baseline_beside_the_flow_catches_the_change_in_one_run(
         assert name in changed.out
 
 
+def test_the_flow_of_init_shows_every_change_of_the_server_also_when_a_tool_that_it_expects_is_gone(
+    assay: Assay, example_server: str, example_server_2: str
+) -> None:
+    assert assay("init", example_server).exit == 0
+    made = assay.run("flows", "--update-baseline")
+    assert made.exit == 0, made.out + made.err
+    changed = assay.run("flows", "--target", example_server_2)
+    assert changed.exit == 1
+    assert f'present (not-listed: "{REMOVED[0]}")' in changed.out
+    for name in [*ADDED, *REMOVED, *CHANGED]:
+        assert f"tool `{name}`" in changed.out
+    compared = assay("diff", "latest~1", "latest", "--fail-on", "breaking")
+    assert compared.exit == 1, compared.err
+    for name in [*ADDED, *REMOVED, *CHANGED]:
+        assert name in compared.out
+
+
 def test_a_baseline_of_a_read_only_repository_is_named_with_an_option(
     assay: Assay, example_server: str, example_server_2: str
 ) -> None:

@@ -12,7 +12,7 @@ from host.bindings import BINDINGS_LIMIT, Binding, Bindings, Bound, bind, read_b
 from host.files import PrivateFile, read_private_file
 from host.preparation import Options, prepare
 from host.private_fields import Leaf, private_leaves, private_values
-from protocol.failures import Code, Failed
+from protocol.failures import Code, Failed, Failure
 from protocol.values.document import parse
 from tests.fakes.descriptions import DESCRIPTIONS
 
@@ -100,11 +100,22 @@ def test_an_alias_without_endpoint_and_target_is_refused() -> None:
     )
 
 
-def test_an_alias_that_is_bound_to_another_provider_is_refused() -> None:
-    bindings = read({"api": {"provider": "Browser"}})
-    with pytest.raises(Failed, match="The alias `api` is MCP in the flow and bound to another provider") as caught:
+@pytest.mark.parametrize(
+    ("provider", "told"),
+    [
+        ("Browser", "`Browser` in the bindings file."),
+        ("Mcp", "`Mcp` in the bindings file. Did you mean `MCP`?"),
+        (SECRET, "another provider in the bindings file."),
+    ],
+)
+def test_an_alias_that_is_bound_to_another_provider_is_refused(provider: str, told: str) -> None:
+    bindings = read({"api": {"provider": provider}})
+    with pytest.raises(Failed) as caught:
         bind({"api": "MCP"}, bindings, TARGET, {}, DESCRIPTIONS)
-    assert caught.value.code == Code.INVALID_BINDING
+    assert caught.value.failure == Failure(
+        Code.INVALID_BINDING,
+        f"The alias `api` is MCP in the flow and bound to {told} Make them agree, or use another alias.",
+    )
 
 
 def test_a_reference_becomes_its_variable_at_any_depth() -> None:
@@ -243,9 +254,8 @@ def test_a_file_whose_private_fields_are_all_references_may_be_read_by_anyone(co
         ({"headers": json.dumps({"Y": SECRET})}, "api.headers"),
         ({"oauth": {"clientSecret": SECRET}}, "api.oauth.clientSecret"),
         ({"oauth": json.dumps({"clientSecret": SECRET})}, "api.oauth.clientSecret"),
-        ({"bearrToken": SECRET, "endpoint": TARGET}, "api.bearrToken, api.endpoint"),
-        ({"oauth": {"secret": [SECRET]}}, "api.oauth.secret.0"),
-        ({"what is this": SECRET}, "api.…"),
+        ({"bearerToken": SECRET, "endpoint": TARGET}, "api.bearerToken, api.endpoint"),
+        ({"headers": {"what is this": SECRET}}, "api.headers.…"),
     ],
 )
 def test_a_file_that_others_may_read_is_refused_when_a_private_field_has_a_value(
@@ -256,6 +266,37 @@ def test_a_file_that_others_may_read_is_refused_when_a_private_field_has_a_value
         "The bindings file holds private values and is not private: it has to be yours, with mode 0600."
         f' Run `chmod 600` on it, or write {{"env": "NAME"}} for each of: {fields}.'
     )
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+@pytest.mark.parametrize(
+    ("configuration", "field", "told"),
+    [
+        (
+            {"bearerTokn": {"env": "X"}},
+            "bearerTokn",
+            "the binding `api` holds an unknown field `bearerTokn`. Did you mean `bearerToken`? ",
+        ),
+        (
+            {"bearrToken": SECRET},
+            "bearrToken",
+            "the binding `api` holds an unknown field `bearrToken`. Did you mean `bearerToken`? ",
+        ),
+        (
+            {"oauth": {"scops": [SECRET]}},
+            "scops",
+            "`oauth` of the binding `api` holds an unknown field `scops`. Did you mean `scopes`? ",
+        ),
+        ({"headers": {"X": "1"}, SECRET: "x"}, SECRET, "the binding `api` holds an unknown field. "),
+    ],
+)
+def test_an_unknown_field_is_told_before_its_value_is_judged(
+    configuration: object, field: str, told: str, trusted: bool
+) -> None:
+    document = {"api": {"provider": "MCP", "configuration": configuration}}
+    message = refused(document, trusted=trusted)
+    column = json.dumps(document).index(f'"{field}"') + 1
+    assert message.startswith(f"Bindings file, line 1, column {column}: {told}There are ")
 
 
 def test_everything_of_an_unknown_provider_is_private() -> None:

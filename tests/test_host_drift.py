@@ -193,6 +193,66 @@ def test_a_step_that_a_change_fails_keeps_its_state_and_skips_the_rest_of_its_se
     assert diff(assay, "latest", "latest").exit == 0
 
 
+def failing(tools: list[Any]) -> dict[str, Any]:
+    failed = {"status": "failed", "code": "expectation_failed", "message": "1 expectation failed: `gone` is missing."}
+    return listing(tools, **failed)
+
+
+def test_a_whole_inventory_is_compared_with_the_baseline_when_its_expectation_failed_as_well(assay: Command) -> None:
+    run(assay, OLD, "--update-baseline")
+    assay.behave(**failing(NEW))
+    document = assay.document("f.md")
+    found = step(document)
+    assert (document["exit"], found["status"], found["code"]) == (1, "failed", "expectation_failed")
+    assert found["message"].startswith("1 expectation failed: `gone` is missing. 2 changes count as failures against")
+    assert found["message"].endswith("change what the step expects, and then take it in with `--update-baseline`.")
+    assert found["facts"]["comparison"]["changes"] == {"breaking": 1, "routing": 1, "additive": 1}
+    assert assay.kept()["steps/02-api.tools/snapshot.json"]["status"] == "failed"
+    told = assay.run("f.md").out
+    assert [told.count(each) for each in (*TOLD, "1 expectation failed")] == [1, 1, 1, 2]
+
+
+def test_a_failed_expectation_keeps_its_own_message_when_no_change_counts(assay: Command) -> None:
+    run(assay, OLD, "--update-baseline")
+    assay.behave(**failing(NEW))
+    found = step(assay.document("f.md", "--fail-on", "none"))
+    assert (found["status"], found["message"]) == ("failed", "1 expectation failed: `gone` is missing.")
+    assert "changes" in found["facts"]["comparison"]
+
+
+def test_a_failed_expectation_keeps_its_code_when_the_comparison_cannot_be_made(assay: Command) -> None:
+    run(assay, OLD, "--update-baseline")
+    assay.behave(**failing(NEW), compare=[{"error": {"code": -32602, "message": "These are no states."}}])
+    found = step(assay.document("f.md"))
+    assert found["code"] == "expectation_failed"
+    assert "The comparison with the baseline f.baseline.json could not be made" in found["message"]
+
+
+def test_a_part_of_an_inventory_is_compared_with_nothing(assay: Command) -> None:
+    run(assay, OLD, "--update-baseline")
+    state = {"inventory": "tools", "declared": True, "complete": False, "count": 1}
+    failed = {"status": "failed", "code": "inventory_incomplete", "message": "Half of it.", "state": state}
+    assay.behave(commands={"tools": [[{"result": failed}]]})
+    assert "comparison" not in step(assay.document("f.md"))["facts"]
+    assert "No inventory was read to its end" in diff(assay, "latest", "latest").err
+
+
+def test_a_failed_expectation_leaves_the_baseline_alone(assay: Command) -> None:
+    run(assay, OLD, "--update-baseline")
+    before = (assay.folder / "f.baseline.json").read_bytes()
+    assay.behave(**failing(NEW))
+    assert "not written: the flow did not succeed" in assay.run("f.md", "--update-baseline").out
+    assert (assay.folder / "f.baseline.json").read_bytes() == before
+
+
+def test_diff_takes_a_whole_inventory_of_a_step_whose_expectation_failed(assay: Command) -> None:
+    run(assay, OLD)
+    assay.behave(**failing(NEW))
+    assay.run("f.md")
+    done = diff(assay, "latest~1", "latest")
+    assert (done.exit, [told in done.out for told in TOLD]) == (0, [True, True, True])
+
+
 def test_an_unclassified_change_counts_as_breaking(assay: Command) -> None:
     run(assay, OLD, "--update-baseline")
     document = run(

@@ -342,6 +342,9 @@ def test_the_first_flow_reads_only_and_runs(assay: Command) -> None:
     assert 'tool="write"' not in flow
     done = ask(assay, "run", "flows")
     assert done.exit == 0, done.err
+    assert "A call is written" in flow
+    assert "A call is written" not in done.out
+    assert "How a tool is called" not in done.out
     assert assay.plugin.ran[3:] == ["api.connect", "api.tools", "api.disconnect"]
 
 
@@ -360,6 +363,47 @@ def test_init_never_overwrites(assay: Command) -> None:
     assert "kept   .gitignore (it was there)" in done.out
     assert (assay.folder / "assay.toml").read_text() == "# mine\n"
     assert not (assay.folder / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (
+            'target = "http://localhost:1/mcp"\n',
+            "`assay run` goes to another server: the target of ASSAY_TARGET or assay.toml is not this URL.",
+        ),
+        ("# mine\n", "`assay run` has no server: the assay.toml that was kept has no `target`."),
+    ],
+)
+def test_init_says_that_settings_which_were_kept_lead_elsewhere(assay: Command, settings: str, told: str) -> None:
+    assay.write("assay.toml", settings)
+    done = ask(assay, "init", TARGET)
+    assert done.exit == 0
+    assert done.out.splitlines()[-2:] == [
+        f"note   {told} Change it, or give `--target`.",
+        f"next   assay run flows --target {TARGET}",
+    ]
+
+
+@pytest.mark.parametrize("settings", [f'target = "{TARGET}"\n', "target = 5\n"])
+def test_init_has_no_note_where_settings_lead_to_the_server_or_cannot_be_read(assay: Command, settings: str) -> None:
+    assay.write("assay.toml", settings)
+    assert ask(assay, "init", TARGET).out.splitlines()[-2:] == [
+        "wrote  .gitignore",
+        "next   assay run flows",
+    ]
+
+
+def test_init_says_what_files_that_were_kept_need_for_a_private_url(assay: Command) -> None:
+    assay.write("assay.toml", "# mine\n")
+    assay.write("bindings.json", "{}")
+    done = ask(assay, "init", f"{TARGET}?key=c0ffee-secret")
+    assert done.out.splitlines()[-3:] == [
+        f"note   assay.toml was kept: add {TARGET.removesuffix('/mcp')} to its `allow_origins`",
+        "note   bindings.json was kept: write the URL as `endpoint` of the alias `api` into it",
+        "next   do so, then: assay run flows",
+    ]
+    assert "c0ffee" not in done.out + done.err
 
 
 def test_init_writes_nothing_for_a_server_that_does_not_answer(assay: Command) -> None:

@@ -15,6 +15,7 @@ import pytest
 import xmlschema
 from playwright.sync_api import Page, expect, sync_playwright
 
+from host.progress import MARKS
 from host.running import Runner
 from tests.command_line import Assay, Ran
 from tests.host_command import Command
@@ -182,7 +183,7 @@ def test_a_report_without_an_option_shows_the_steps(kept: Kept) -> None:
     rows = done.out.splitlines()
     assert rows[0] == "A flow  (f.md)"
     marks = [row.split()[0] for row in rows if row.startswith("    ") and "/" in row.split()[1]]
-    assert marks == STATUSES
+    assert marks == [MARKS[status] for status in STATUSES]
     assert rows[-2].startswith("failed: ")
 
 

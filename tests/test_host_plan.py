@@ -75,7 +75,7 @@ def test_bindings_that_are_whole_are_looked_at(assay: Command) -> None:
     bind(assay, {}, provider="Browser")
     done = plan(assay, "f.md")
     assert done.exit == 2
-    assert "bound to another provider" in done.err
+    assert "is MCP in the flow and bound to `Browser`" in done.err
 
 
 def test_a_plan_shows_problems_with_carets_and_exits_2(assay: Command) -> None:

@@ -177,7 +177,7 @@ def test_a_summary_says_what_happened_and_what_to_do() -> None:
     row = f"<tr>{row}<td><code>Late.</code><br>Run it again.</td></tr>"
     expected = f"""## Assay: 0 of 2 flows succeeded
 
-Exit 2: a flow, binding or option was refused, and nothing was contacted.
+Exit 2: a flow, binding or option was refused, nearly always before contact.
 
 <table>
 <tr><th>Flow</th><th>Status</th><th>Steps</th><th>Failed</th><th>Unknown</th><th>Skipped</th></tr>

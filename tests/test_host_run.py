@@ -310,7 +310,8 @@ def test_one_refused_flow_refuses_all(assay: Command) -> None:
     assay.write("g.md", FLOW.replace("api.tools", "api.tolls"))
     done = assay.run("f.md", "g.md", "--json", "out.json")
     assert done.exit == 2
-    assert "Not run: another flow was refused." in done.err
+    rows = done.err.splitlines()
+    assert rows.index("  1 problem; nothing was contacted.") < rows.index("  Not run: another flow was refused.")
     flows = json.loads((assay.folder / "out.json").read_text())["flows"]
     assert {flow["file"]: flow["status"] for flow in flows} == {"f.md": "refused", "g.md": "refused"}
     assert (assay.plugin.log, assay.runs) == ([], [])
@@ -420,6 +421,17 @@ def test_bindings_that_others_may_read_are_refused_without_their_path(assay: Com
     assert "0600" in done.err
     assert str(assay.folder) not in done.err
     assert assay.plugin.log == []
+
+
+def test_how_an_alias_signs_in_is_not_guessed_at_where_its_bindings_are_refused(assay: Command) -> None:
+    assay.write("f.md", text(("Sign in", "api.oauth_begin\napi.oauth_finish"), ("Look", "api.tools")))
+    bind(assay, {"oauth": {"issuer": "https://auth.example.com", "clientSecret": SECRET}}, mode=0o644)
+    done = assay.run("f.md")
+    assert (done.exit, done.out) == (2, "")
+    assert done.err.splitlines()[0] == "refused: A flow"
+    assert "chmod 600" in done.err
+    assert "sign in" not in done.err
+    assert "Browser" not in done.err
 
 
 def test_bindings_that_the_plugin_refuses_refuse_the_flow(assay: Command) -> None:

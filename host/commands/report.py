@@ -12,6 +12,7 @@ from host.executable import current_environment
 from host.kept import kept_diffs, kept_document
 from host.outputs import Outputs
 from host.preparation import Options, load_choices
+from host.progress import MARKS
 from host.reports.run import Flow, Step, read
 from host.running import runs_folder
 from host.runs import Run
@@ -90,6 +91,6 @@ def _flow(terminal: Terminal, flow: Flow) -> Sequence[str]:
 def _step(terminal: Terminal, step: Step) -> list[str]:
     took = "" if step.milliseconds is None else f" ({step.milliseconds:.0f} ms)"
     code = f" [{line(step.code)}]" if step.code else ""
-    mark = terminal.paint(f"    {step.status:<10}", step.status)
-    told = [f"{' ' * 14}{line(step.message)}"] if step.message else []
+    mark = terminal.paint(f"    {MARKS.get(step.status, step.status):<8}", step.status)
+    told = [f"{' ' * 12}{line(step.message)}"] if step.message else []
     return [f"{mark}{line(step.id)}{took}{code}", *told]

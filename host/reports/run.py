@@ -19,7 +19,7 @@ FORMAT: Final = "assay-run/1"
 EXITS: Final[dict[int, str]] = {
     0: "everything succeeded",
     1: "a step failed",
-    2: "a flow, binding or option was refused, and nothing was contacted",
+    2: "a flow, binding or option was refused, nearly always before contact",
     3: "the outcome of a step is unknown",
     4: "a step or flow could not be carried out",
     5: "a private value was about to be kept",

@@ -54,6 +54,7 @@ def mcp_document() -> dict[str, Any]:
                         "scopes": {"type": "array", "items": {"type": "string"}},
                         "clientSecret": {"type": "string", "writeOnly": True},
                     },
+                    "additionalProperties": False,
                 },
                 "timeoutMs": {"type": ["integer", "string"]},
                 "keepText": {"type": "boolean"},

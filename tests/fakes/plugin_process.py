@@ -53,7 +53,12 @@ def description(provider):
         "plugin": {"name": "fake", "version": "1", "provider": provider},
         "configuration": {
             "type": "object",
-            "properties": {"endpoint": PRIVATE, "bearerToken": PRIVATE, "timeoutMs": {"type": "integer"}},
+            "properties": {
+                "endpoint": PRIVATE,
+                "bearerToken": PRIVATE,
+                "oauth": {"type": ["object", "string"], "writeOnly": True},
+                "timeoutMs": {"type": "integer"},
+            },
             "required": ["endpoint"],
             "additionalProperties": False,
         },
