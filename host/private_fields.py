@@ -12,7 +12,6 @@ from protocol.values.urls import url_secrets
 __all__ = ["Leaf", "private_leaves", "private_values"]
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]* +([^ ]+)")
-_ENDPOINT: Final = ("endpoint",)
 _COMBINED: Final = ("allOf", "anyOf", "oneOf")
 #: Schemas that may refer to one another before the rest is taken for private.
 _REFERENCE_LIMIT: Final = 16
@@ -43,10 +42,7 @@ def private_values(configuration: Any, schema: Mapping[str, Any] | None) -> tupl
     Within a URL: what :func:`protocol.values.urls.url_secrets` says. Within a header's value: what follows a scheme
     word. Within JSON text: its strings and numbers.
     """
-    values: list[str] = []
-    for leaf in private_leaves(configuration, schema):
-        # The one private URL that says where a server is: it may be a mere origin, which is no secret.
-        values += url_secrets(leaf.value) if leaf.path == _ENDPOINT else _parts(leaf.value)
+    values = [part for leaf in private_leaves(configuration, schema) for part in _parts(leaf.value)]
     return tuple(dict.fromkeys(value for value in values if value))
 
 

@@ -275,15 +275,6 @@ def test_a_server_that_one_can_sign_in_to_shows_the_whole_way(assay: Command) ->
     assert "+ challenge: the endpoint" in rows
 
 
-def test_an_endpoint_that_is_a_mere_origin_is_told_like_every_other_place(assay: Command) -> None:
-    with AuthorizationServer() as server:
-        server.routes["POST /"] = server.routes["POST /mcp"]
-        done = assay("doctor", f"{server.origin}/")
-    rows = [row.strip() for row in done.out.splitlines()]
-    assert f"+ challenge: {server.origin}/" in rows
-    assert "[redacted]" not in done.out
-
-
 def test_a_way_to_a_token_that_is_promised_and_leads_nowhere_is_a_problem(assay: Command) -> None:
     with AuthorizationServer() as server:
         server.metadata["issuer"] = "https://another.example"

@@ -4,7 +4,7 @@ import ipaddress
 import re
 from functools import lru_cache
 from typing import Final
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 __all__ = ["OriginError", "origin", "url_secrets"]
 
@@ -94,22 +94,16 @@ def url_secrets(url: str) -> list[str]:
     """List what is private in a URL, each once.
 
     The whole; its path with the query when there is a query or the path has 16 characters or more; and each value of
-    the query with 4 or more, as written and decoded. Of what is no URL, the whole alone; of a mere origin, nothing: an
-    origin is admitted by its name, and is told in every other URL of the same server.
+    the query with 4 or more, as written and decoded. Of what is no URL, the whole alone.
     """
     try:
         parts = urlsplit(url)
     except ValueError:
         return [url]
-    values = [] if _is_mere_origin(parts) else [url]
+    values = [url]
     if parts.query or len(parts.path) >= PATH_MINIMUM:
         values.append(f"{parts.path}?{parts.query}" if parts.query else parts.path)
     for pair in parts.query.split("&"):
         _, _, value = pair.partition("=")
         values += [text for text in (value, unquote(value.replace("+", " "))) if len(text) >= QUERY_MINIMUM]
     return list(dict.fromkeys(values))
-
-
-def _is_mere_origin(parts: SplitResult) -> bool:
-    web = parts.scheme in _DEFAULT_PORTS and bool(parts.hostname) and "@" not in parts.netloc
-    return web and parts.path in ("", "/") and not parts.query and not parts.fragment
