@@ -4,12 +4,13 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from host.frontmatter import Frontmatter
-from host.origins import is_loopback, origin
+from host.origins import origin
 from host.problems import Problem, quoted
 from host.rfl import Command
 from host.source import Source
 from protocol.failures import Code, Failed
 from protocol.values.document import JsonError, parse
+from protocol.values.urls import is_loopback
 
 __all__ = ["BEGIN", "BROWSER", "FINISH", "Grant", "check_page", "check_sign_ins", "consent_browsers", "read_grant"]
 

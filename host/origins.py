@@ -1,15 +1,13 @@
 """What the target and `--allow-origin` admit, by its origin. A plugin reaches nothing else."""
 
-import ipaddress
 import re
 from collections.abc import Iterable
 from typing import Final
-from urllib.parse import urlsplit
 
 from protocol.failures import Code, Failed
 from protocol.values.urls import origin
 
-__all__ = ["MISDIRECTED", "admitted_origins", "check_target", "is_loopback", "origin", "read_grant"]
+__all__ = ["MISDIRECTED", "admitted_origins", "check_target", "origin", "read_grant"]
 
 #: Where an authorization server sent a page back to this machine by another address than it was asked to: no origin
 #: that could be admitted.
@@ -58,23 +56,6 @@ def admitted_origins(target: str | None, grants: Iterable[str]) -> tuple[str, ..
     """
     own = [origin(check_target(target))] if target is not None else []
     return tuple(dict.fromkeys([*own, *map(read_grant, grants)]))
-
-
-def is_loopback(url: str) -> bool:
-    """Tell whether a URL names this machine: `localhost`, 127.0.0.0/8 or `[::1]`, where http is as good as https.
-
-    See RFC 8252, section 7.3.
-    """
-    try:
-        host = urlsplit(origin(url)).hostname or ""
-    except ValueError:
-        return False
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _origin(url: str) -> str:

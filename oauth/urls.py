@@ -1,18 +1,17 @@
 """URLs of a sign-in: which may be used, where metadata is looked for, and when a resource covers an endpoint."""
 
-import ipaddress
 import re
 from typing import Final
 from urllib.parse import urlsplit
 
 from oauth.fields import URL_LIMIT
 from protocol.mcp.origins import OriginError, origin
+from protocol.values.urls import is_loopback
 
 __all__ = [
     "base",
     "covers",
     "endpoint_fault",
-    "is_loopback",
     "issuer_fault",
     "metadata_document_fault",
     "resource_metadata_urls",
@@ -71,20 +70,6 @@ def metadata_document_fault(url: str) -> str | None:
     if any(segment in (".", "..") for segment in segments):
         return "must be a URL without `.` and `..` in its path"
     return None
-
-
-def is_loopback(url: str) -> bool:
-    """Tell whether the URL names this machine: ``localhost``, 127.0.0.0/8 or ``[::1]`` (RFC 8252, section 7.3)."""
-    try:
-        host = urlsplit(origin(url)).hostname or ""
-    except OriginError:
-        return False
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def base(url: str) -> str:

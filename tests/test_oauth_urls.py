@@ -10,12 +10,12 @@ from oauth.urls import (
     base,
     covers,
     endpoint_fault,
-    is_loopback,
     issuer_fault,
     metadata_document_fault,
     resource_metadata_urls,
     server_metadata_urls,
 )
+from protocol.values.urls import is_loopback
 
 _SEGMENT = st.text("abcXYZ019-._~%", min_size=1, max_size=6)
 _HOST = st.sampled_from(["h.example", "127.0.0.1", "[::1]", "localhost", "H.Example:8443", "127.0.0.1:9"])

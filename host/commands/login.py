@@ -13,7 +13,6 @@ from host.conversation import Conversation, Server, read_server, variable
 from host.desktop import Signpost, open_browser
 from host.executable import current_environment
 from host.interruption import Interruption, listening
-from host.origins import is_loopback
 from host.outcome import INTERRUPTED_EXIT, UNKNOWN_EXIT, exit_of_code
 from host.sign_in_binding import LISTED, oauth_binding
 from host.sign_in_record import record_rows
@@ -21,6 +20,7 @@ from host.sign_in_words import LOGIN, reword
 from host.terminal import Terminal, line
 from protocol.failures import Code, Failed
 from protocol.values.document import integer
+from protocol.values.urls import is_loopback
 from protocol.wire.steps import StepResult
 
 __all__ = ["login"]

@@ -9,12 +9,12 @@ from oauth.fetching import Fetcher
 from oauth.perform import Performer
 from oauth.record import Entry, as_facts
 from oauth.settings import LISTED, Settings
-from oauth.urls import is_loopback
 from plugin.identity import NAME, VERSION
 from plugin.opening import endpoint, transport
 from plugin.step import Step, Verdict
 from protocol.failures import Failed
 from protocol.mcp.attempts import Interrupt
+from protocol.values.urls import is_loopback
 from protocol.wire.steps import StepResult
 
 __all__ = ["discover"]

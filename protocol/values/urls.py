@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["OriginError", "origin", "url_secrets"]
+__all__ = ["OriginError", "is_loopback", "origin", "url_secrets"]
 
 #: A path with at least this many characters is private on its own, without the origin before it.
 PATH_MINIMUM: Final = 16
@@ -88,6 +88,23 @@ def _ascii(host: str) -> str:
         return idna.encode(host).decode("ascii")
     except idna.IDNAError:
         raise OriginError("the URL has a malformed international host") from None
+
+
+def is_loopback(url: str) -> bool:
+    """Tell whether a URL names this machine: ``localhost``, 127.0.0.0/8 or ``[::1]``, where http is as good as https.
+
+    See RFC 8252, section 7.3.
+    """
+    try:
+        host = urlsplit(origin(url)).hostname or ""
+    except OriginError:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def url_secrets(url: str) -> list[str]:

@@ -4,7 +4,8 @@ import re
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from host.origins import is_loopback, origin
+from host.origins import origin
+from protocol.values.urls import is_loopback
 
 __all__ = ["BLANK", "Admission", "place"]
 
