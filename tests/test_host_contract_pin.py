@@ -398,21 +398,15 @@ def test_help_lists_the_command_and_its_options(capsys: pytest.CaptureFixture[st
     assert main(["contract", "pin", "--no-such-option"]) == 2
 
 
+def started_pin(server: HttpServer, alias: str) -> subprocess.Popen[bytes]:
+    words: tuple[str | Path, ...] = ("contract", "pin", server.url, "add_comment", *ENDPOINT, "--registry", FILE)
+    return subprocess.Popen([SCRIPT, *words, "--alias", alias], stdout=subprocess.DEVNULL)
+
+
 def test_pins_that_are_made_at_once_are_all_kept(assay: Command) -> None:
     aliases = [f"a{index}" for index in range(4)]
     with HttpServer(listing()) as server:
-        words: list[str | Path] = [
-            SCRIPT,
-            "contract",
-            "pin",
-            server.url,
-            "add_comment",
-            *ENDPOINT,
-            "--registry",
-            FILE,
-            "--alias",
-        ]
-        started = [subprocess.Popen([*words, alias], stdout=subprocess.DEVNULL) for alias in aliases]
+        started = [started_pin(server, alias) for alias in aliases]
         assert [process.wait(60) for process in started] == [0] * 4
     assert sorted(read_registry((assay.folder / FILE).read_bytes()).routes) == aliases
 
@@ -426,19 +420,7 @@ def test_a_file_that_changes_between_the_look_and_the_writing_keeps_what_came_in
         listing().on["tools/list"](request, peer)
 
     with HttpServer(McpScript(on={"tools/list": reply})) as server:
-        words: list[str | Path] = [
-            SCRIPT,
-            "contract",
-            "pin",
-            server.url,
-            "add_comment",
-            *ENDPOINT,
-            "--registry",
-            FILE,
-            "--alias",
-            "mine",
-        ]
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        process = started_pin(server, "mine")
         assert held.wait(30)
         with alone(str(FILE)):
             going.set()
